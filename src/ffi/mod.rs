@@ -1,0 +1,1 @@
+//! The C surface: handles, argument checks, panic guard. No logic.

@@ -1,0 +1,1 @@
+//! What a dispatch needs, checked once, for any backend.
