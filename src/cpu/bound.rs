@@ -93,8 +93,8 @@ impl Bound {
     }
 
     /// In the order of the program's buffers.
-    pub fn table(&self) -> *const BoundBuffer {
-        self.table.as_ptr()
+    pub fn table(&self) -> &[BoundBuffer] {
+        &self.table
     }
 
     /// Gives borrowed read_write bindings their results.

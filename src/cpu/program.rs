@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::backend::CpuBackend;
 use super::bound::Bound;
 use super::compiled::Compiled;
-use super::emit::abi::Context;
+use super::emit::abi::{BoundBuffer, Context};
 use super::grid::{Fault, Run};
 use crate::backend::{Dispatch, Pending, Program, Report};
 use crate::error::{Error, Result, Status};
@@ -60,6 +60,9 @@ struct CpuPending<'a> {
     planned: SmallVec<[Planned; 8]>,
 }
 
+/// Bytes of stack that any caller is taken to have left.
+const CALLER_STACK: usize = 16 << 10;
+
 /// What a load or an atomic out of bounds reads.
 #[repr(align(64))]
 struct Zeros([u8; 64]);
@@ -88,7 +91,7 @@ impl Pending for CpuPending<'_> {
             &self.dispatch.bindings,
             limit,
         )?;
-        let (work, barriers) = self.run(&bound, &stop, limit, start)?;
+        let (work, barriers) = self.on_a_stack(|| self.run(bound.table(), &stop, limit, start))?;
         bound.copy_out(backend, &mut self.dispatch.bindings);
         let counters = backend.counters();
         counters.dispatches.fetch_add(1, Relaxed);
@@ -109,9 +112,31 @@ impl Pending for CpuPending<'_> {
 }
 
 impl CpuPending<'_> {
+    /// Runs `work` here, or, if the code needs a large stack, on a thread that has one: the caller's may
+    /// be small.
+    fn on_a_stack<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        if self.program.compiled.code.frame_size() <= CALLER_STACK {
+            return work();
+        }
+        std::thread::scope(|scope| {
+            std::thread::Builder::new()
+                .name("vyre-dispatch".into())
+                .stack_size(super::STACK_SIZE)
+                .spawn_scoped(scope, work)
+                .map_err(|error| {
+                    Error::new(
+                        Status::OutOfHostMemory,
+                        format!("no thread with a large stack to run the program on: {error}"),
+                    )
+                })?
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
     fn run(
         &self,
-        bound: &Bound,
+        bound: &[BoundBuffer],
         stop: &AtomicU32,
         limit: Duration,
         start: Instant,
@@ -125,7 +150,7 @@ impl CpuPending<'_> {
         let immediates = aligned(self.dispatch.immediates);
         let context = Context {
             stop,
-            buffers: bound.table(),
+            buffers: bound.as_ptr(),
             immediates: immediates.as_ptr().cast(),
             zeros: ZEROS.0.as_ptr(),
             workgroups: self.launch.workgroups,

@@ -6,7 +6,7 @@ use smallvec::smallvec;
 
 use super::Compiled;
 use crate::backend::{
-    Backend, BackendDesc, Binding, BindingSource, Choice, Dispatch, HostIn, HostOut, Program as _,
+    BackendDesc, Binding, BindingSource, Choice, Dispatch, HostIn, HostOut, Program as _,
 };
 use crate::cpu::backend::CpuBackend;
 use crate::cpu::program::CpuProgram;

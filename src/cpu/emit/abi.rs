@@ -12,6 +12,9 @@ pub struct BoundBuffer {
     pub padding: u32,
 }
 
+// SAFETY: an address; who may touch the bytes behind it is decided by the dispatch that holds the locks.
+unsafe impl Sync for BoundBuffer {}
+
 /// What a whole dispatch shares; read only while it runs.
 #[repr(C)]
 #[derive(Debug)]

@@ -227,7 +227,7 @@ impl Emitter<'_, '_> {
             }
             (Scalar::Bool, _) => self.builder.ins().uextend(ty, x),
             (from, to) if from.is_int() && to.is_int() => self.resize(from, to, x),
-            (from, Scalar::F16) => self.to_half(from, x),
+            (from, Scalar::F16) => self.narrow_to_half(from, x),
             (from, _) if from.is_int() && from.is_signed() => {
                 self.builder.ins().fcvt_from_sint(ty, x)
             }
@@ -252,7 +252,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Rounded once: through f64 where that is exact as far as an f16 can tell.
-    fn to_half(&mut self, from: Scalar, x: Value) -> Value {
+    fn narrow_to_half(&mut self, from: Scalar, x: Value) -> Value {
         let wide = match from {
             Scalar::F32 => return self.call(helpers::round_half(), &[x]),
             Scalar::F64 => x,

@@ -23,7 +23,11 @@ pub struct Code {
     _constants: Vec<Box<[u64]>>,
     module: Option<JITModule>,
     size: usize,
+    frame_size: usize,
 }
+
+/// Largest stack frame of an emitted function, in bytes; half of a pool thread's stack.
+const LARGEST_FRAME: usize = crate::cpu::STACK_SIZE / 2;
 
 // SAFETY: once finalised the code is read only, and JITModule's interior mutability is used by nobody
 // but `drop`, which has the Code to itself.
@@ -39,6 +43,11 @@ impl Code {
     /// Bytes of machine code.
     pub fn size(&self) -> usize {
         self.size
+    }
+
+    /// Bytes of stack that running it takes.
+    pub fn frame_size(&self) -> usize {
+        self.frame_size
     }
 }
 
@@ -117,7 +126,7 @@ pub fn compile(program: &Program, phases: &Phases<'_>, frame: &Frame) -> Result<
     let mut frontend = FunctionBuilderContext::new();
     let mut context = module.make_context();
     let mut ids: Vec<Option<FuncId>> = Vec::new();
-    let mut size = 0;
+    let (mut size, mut frame_size) = (0, 0);
     for (index, segment) in phases.segments.iter().enumerate() {
         let Some(segment) = segment else {
             ids.push(None);
@@ -136,11 +145,24 @@ pub fn compile(program: &Program, phases: &Phases<'_>, frame: &Frame) -> Result<
         module
             .define_function(id, &mut context)
             .map_err(|error| internal("define", format!("{error:?}")))?;
-        size += context
-            .compiled_code()
-            .map_or(0, |code| code.code_buffer().len());
+        if let Some(code) = context.compiled_code() {
+            size += code.code_buffer().len();
+            let frame = code.buffer.frame_layout();
+            frame_size = frame_size.max(frame.map_or(0, |frame| frame.frame_to_fp_offset as usize));
+        }
         module.clear_context(&mut context);
         ids.push(Some(id));
+    }
+    if frame_size > LARGEST_FRAME {
+        return Err(Error::new(
+            Status::InvalidProgram,
+            format!(
+                "entry point `{}` keeps so many values alive at once that an invocation needs {frame_size} bytes \
+                 of stack, more than {LARGEST_FRAME}",
+                program.entry_point
+            ),
+        )
+        .with_fix("Keep large intermediate results in arrays, or split the program."));
     }
     module
         .finalize_definitions()
@@ -160,6 +182,7 @@ pub fn compile(program: &Program, phases: &Phases<'_>, frame: &Frame) -> Result<
         _constants: constants,
         module: Some(module),
         size,
+        frame_size,
     })
 }
 

@@ -491,8 +491,7 @@ impl Emitter<'_, '_> {
             let mut carried = step;
             let mut carry: Option<Value> = None;
             let mut arguments = vec![BlockArg::Value(index)];
-            for d in 0..3 {
-                let old = self.invocation.local[d];
+            for (old, full_at) in self.invocation.local.into_iter().zip(size) {
                 let moved = match carry {
                     None => builder.ins().iadd_imm_u(old, std::mem::take(&mut carried)),
                     Some(carry) => {
@@ -502,7 +501,7 @@ impl Emitter<'_, '_> {
                 };
                 let full = builder
                     .ins()
-                    .icmp_imm_u(IntCC::Equal, moved, i64::from(size[d]));
+                    .icmp_imm_u(IntCC::Equal, moved, i64::from(full_at));
                 let zero = builder.ins().iconst(types::I32, 0);
                 let id = builder.ins().select(full, zero, moved);
                 arguments.push(BlockArg::Value(id));
