@@ -363,7 +363,37 @@ vyre_status vyre_set_log_callback(int32_t level,
  * @{
  */
 
+/**
+ * A device with its caches and pools. {0} is null. Acquired by vyre_backend_acquire().
+ *
+ * Buffers and programs keep their backend alive, so handles may be released in any order.
+ */
+typedef struct vyre_backend {
+  /**
+   * Opaque.
+   */
+  uint64_t id;
+} vyre_backend;
 
+/**
+ * Bytes on a backend's device. {0} is null.
+ */
+typedef struct vyre_buffer {
+  /**
+   * Opaque.
+   */
+  uint64_t id;
+} vyre_buffer;
+
+/**
+ * A compiled compute entry point with its bindings. {0} is null.
+ */
+typedef struct vyre_program {
+  /**
+   * Opaque.
+   */
+  uint64_t id;
+} vyre_program;
 
 /** @} */
 
