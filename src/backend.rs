@@ -11,7 +11,7 @@ use std::time::Duration;
 pub use host::{HostIn, HostOut};
 
 use crate::error::{Error, Result, Status};
-use crate::program::Reflection;
+use crate::program::{Access, Reflection};
 
 /// Where a backend runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -114,6 +114,27 @@ pub struct ProgramDesc<'a> {
     pub flags: ProgramFlags,
     /// Override constants by name, or by the decimal digits of their `@id`.
     pub overrides: Vec<(&'a str, f64)>,
+    /// Of a PTX kernel, in its order; empty for WGSL.
+    pub parameters: Vec<PtxParameter>,
+}
+
+/// What a PTX kernel is passed for one of its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PtxParameter {
+    /// The 64-bit address of a binding's first byte.
+    Address {
+        group: u32,
+        binding: u32,
+        access: Access,
+    },
+    /// The 64-bit size of a binding's range.
+    Size {
+        group: u32,
+        binding: u32,
+        access: Access,
+    },
+    /// All immediates, as one block.
+    Immediates,
 }
 
 /// Where a dispatch finds the bytes of one binding.

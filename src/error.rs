@@ -59,7 +59,7 @@ impl Status {
     }
 
     /// The C constant's name.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Status::Ok => "VYRE_OK",
             Status::InvalidArgument => "VYRE_ERROR_INVALID_ARGUMENT",
@@ -84,7 +84,7 @@ impl Status {
     }
 
     /// What to do when an error carries no more particular advice.
-    pub fn default_fix(self) -> &'static str {
+    pub const fn default_fix(self) -> &'static str {
         match self {
             Status::Ok => "Nothing to do: the call succeeded.",
             Status::InvalidArgument => {

@@ -12,5 +12,6 @@ pub mod error;
 pub mod ffi;
 pub mod front;
 pub mod ir;
+pub mod log;
 pub mod plan;
 pub mod program;

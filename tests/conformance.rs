@@ -47,7 +47,9 @@ fn vectors() -> Option<Vec<Vector>> {
             .to_string_lossy()
             .trim_end_matches(".jsonl.gz")
             .to_owned();
-        let reader = BufReader::new(flate2::read::MultiGzDecoder::new(std::fs::File::open(&file).ok()?));
+        let reader = BufReader::new(flate2::read::MultiGzDecoder::new(
+            std::fs::File::open(&file).ok()?,
+        ));
         for line in reader.lines() {
             let json = serde_json::from_str(&line.ok()?).ok()?;
             vectors.push(Vector {
@@ -92,6 +94,7 @@ fn run(vector: &Value) -> Result<(), String> {
                 .iter()
                 .map(|(name, value)| (name.as_str(), *value))
                 .collect(),
+            parameters: vec![],
         })
         .map_err(|error| format!("load: {}", error.message()))?;
     let mut expected = Vec::new();
@@ -168,11 +171,18 @@ fn recorded_vectors_give_the_recorded_bytes() {
     };
     let wanted = std::env::var("VYRE_CONFORMANCE").unwrap_or_default();
     let chosen: Vec<&Vector> = match wanted.as_str() {
-        "" => vectors.iter().step_by(vectors.len().div_ceil(200)).collect(),
+        "" => vectors
+            .iter()
+            .step_by(vectors.len().div_ceil(200))
+            .collect(),
         "all" => vectors.iter().collect(),
         text => vectors
             .iter()
-            .filter(|vector| vector.json["id"].as_str().is_some_and(|id| id.contains(text)))
+            .filter(|vector| {
+                vector.json["id"]
+                    .as_str()
+                    .is_some_and(|id| id.contains(text))
+            })
             .collect(),
     };
     let next = AtomicUsize::new(0);

@@ -74,6 +74,11 @@ impl<'a> HostOut<'a> {
         self.len == 0
     }
 
+    /// Where the bytes are; to compare, not to write.
+    pub fn address(&self) -> u64 {
+        self.pointer.as_ptr() as u64
+    }
+
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.pointer.as_ptr()
     }

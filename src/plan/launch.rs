@@ -1,0 +1,209 @@
+//! How many workgroups run.
+
+use crate::backend::BackendInfo;
+use crate::error::{Error, Result, Status};
+use crate::program::Reflection;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchPlan {
+    pub workgroups: [u32; 3],
+    /// Their product.
+    pub total: u64,
+}
+
+/// Settles the grid and checks the immediates.
+pub fn launch(
+    reflection: &Reflection,
+    info: &BackendInfo,
+    workgroups: [u32; 3],
+    immediates: &[u8],
+) -> Result<LaunchPlan> {
+    if immediates.len() as u64 != u64::from(reflection.immediates_size) {
+        return Err(Error::new(
+            Status::InvalidArgument,
+            format!(
+                "immediates_size is {} but entry point \"{}\" takes {} bytes of immediates",
+                immediates.len(),
+                reflection.entry_point,
+                reflection.immediates_size
+            ),
+        )
+        .with_fix("Pass exactly the program's immediates_size, as vyre_program_info() gives it."));
+    }
+    let [x, y, z] = workgroups;
+    let workgroups = match workgroups.iter().filter(|&&n| n == 0).count() {
+        0 => workgroups,
+        3 => [automatic(reflection, info), 1, 1],
+        _ => {
+            return Err(Error::new(
+                Status::InvalidArgument,
+                format!("workgroups is {{{x}, {y}, {z}}}: zero in some dimensions only"),
+            )
+            .with_fix("Pass at least 1 in each dimension, or {0, 0, 0} for as many as the backend runs at once."));
+        }
+    };
+    for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+        check_axis(reflection, info, name, workgroups[axis], axis)?;
+    }
+    let total = workgroups
+        .iter()
+        .try_fold(1u64, |total, &n| total.checked_mul(u64::from(n)))
+        .ok_or_else(|| {
+            too_far(format!(
+                "workgroups {{{x}, {y}, {z}}}: their number does not fit 64 bits"
+            ))
+        })?;
+    let most = reflection.max_cooperative_workgroups;
+    if reflection.grid_barriers > 0 && total > most {
+        return Err(Error::new(
+            Status::GridTooLarge,
+            format!(
+                "workgroups {{{x}, {y}, {z}}} are {total} in all, but entry point \"{}\" meets at a grid barrier and at most {most} can be co-resident",
+                reflection.entry_point
+            ),
+        ));
+    }
+    Ok(LaunchPlan { workgroups, total })
+}
+
+/// As many as run at once, but never more than can meet at a barrier.
+fn automatic(reflection: &Reflection, info: &BackendInfo) -> u32 {
+    let most = match reflection.grid_barriers {
+        0 => u64::from(u32::MAX),
+        _ => reflection.max_cooperative_workgroups,
+    };
+    let units = info.units.min(info.max_workgroups[0]);
+    u32::try_from(most)
+        .map_or(units, |most| units.min(most))
+        .max(1)
+}
+
+fn check_axis(
+    reflection: &Reflection,
+    info: &BackendInfo,
+    name: &str,
+    workgroups: u32,
+    axis: usize,
+) -> Result<()> {
+    let limit = info.max_workgroups[axis];
+    if workgroups > limit {
+        return Err(too_far(format!(
+            "workgroups.{name} is {workgroups}; this backend runs at most {limit} in that dimension"
+        )));
+    }
+    // An invocation's global id is 32 bits; past that it would wrap, and two invocations be the same.
+    let size = reflection.workgroup_size[axis];
+    let invocations = u64::from(workgroups) * u64::from(size);
+    if invocations > 1 << 32 {
+        return Err(too_far(format!(
+            "workgroups.{name} is {workgroups}, of {size} invocations each: {invocations} in all, but global_invocation_id.{name} ends at 4294967295"
+        )));
+    }
+    Ok(())
+}
+
+fn too_far(message: String) -> Error {
+    Error::new(Status::OutOfRange, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{BackendDesc, Choice};
+
+    fn setting(
+        workgroup_size: [u32; 3],
+        grid_barriers: u32,
+        most: u64,
+    ) -> (Reflection, BackendInfo) {
+        let desc = BackendDesc {
+            choice: Choice::Cpu,
+            ordinal: 0,
+            cpu_threads: 3,
+        };
+        let info = crate::backend::acquire(&desc).unwrap().info().clone();
+        let reflection = Reflection {
+            entry_point: "main".into(),
+            label: None,
+            workgroup_size,
+            workgroup_memory: 0,
+            immediates_size: 8,
+            bindings: vec![],
+            grid_barriers,
+            workgroup_barriers: 0,
+            max_cooperative_workgroups: most,
+        };
+        (reflection, info)
+    }
+
+    #[test]
+    fn all_zero_means_as_many_as_run_at_once() {
+        let (reflection, info) = setting([64, 1, 1], 1, u64::MAX);
+        let plan = launch(&reflection, &info, [0; 3], &[0; 8]).unwrap();
+        assert_eq!(
+            plan,
+            LaunchPlan {
+                workgroups: [3, 1, 1],
+                total: 3
+            }
+        );
+        let (reflection, info) = setting([64, 1, 1], 1, 2);
+        assert_eq!(
+            launch(&reflection, &info, [0; 3], &[0; 8]).unwrap().total,
+            2
+        );
+    }
+
+    #[test]
+    fn impossible_grids_are_refused() {
+        let (reflection, info) = setting([64, 1, 1], 0, 1);
+        let cases = [
+            ([0, 1, 1], Status::InvalidArgument, "{0, 1, 1}"),
+            (
+                [u32::MAX, 1, 1],
+                Status::OutOfRange,
+                "workgroups.x is 4294967295",
+            ),
+            (
+                [(1 << 26) + 1, 1, 1],
+                Status::OutOfRange,
+                "global_invocation_id.x",
+            ),
+            ([1 << 26, u32::MAX, u32::MAX], Status::OutOfRange, "64 bits"),
+        ];
+        for (workgroups, status, needle) in cases {
+            let error = launch(&reflection, &info, workgroups, &[0; 8]).unwrap_err();
+            assert_eq!(error.status(), status, "{error}");
+            assert!(error.message().contains(needle), "{error}");
+        }
+        let last = launch(&reflection, &info, [1 << 26, 1, 1], &[0; 8]).unwrap();
+        assert_eq!(last.total, 1 << 26);
+    }
+
+    #[test]
+    fn backend_limits_and_co_residency_hold() {
+        let (reflection, mut info) = setting([1; 3], 1, 8);
+        let error = launch(&reflection, &info, [3, 3, 1], &[0; 8]).unwrap_err();
+        assert_eq!(error.status(), Status::GridTooLarge);
+        assert!(error.message().contains("9 in all") && error.message().contains("at most 8"));
+        assert!(launch(&reflection, &info, [2, 2, 2], &[0; 8]).is_ok());
+        info.max_workgroups = [100, 4, 100];
+        let error = launch(&reflection, &info, [1, 5, 1], &[0; 8]).unwrap_err();
+        assert!(error.message().contains("workgroups.y is 5"), "{error}");
+    }
+
+    #[test]
+    fn immediates_have_exactly_the_programs_size() {
+        let (reflection, info) = setting([1; 3], 0, 1);
+        for size in [0, 7, 9] {
+            let error = launch(&reflection, &info, [1; 3], &vec![0; size]).unwrap_err();
+            assert_eq!(error.status(), Status::InvalidArgument);
+            assert!(
+                error
+                    .message()
+                    .contains(&format!("immediates_size is {size}"))
+            );
+            assert!(error.message().contains("takes 8 bytes"));
+        }
+    }
+}
