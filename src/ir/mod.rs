@@ -12,6 +12,8 @@ pub mod phases;
 mod print;
 mod program;
 mod source;
+#[cfg(test)]
+pub mod testing;
 mod types;
 pub mod uniformity;
 mod validate;

@@ -338,3 +338,6 @@ impl Validator<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

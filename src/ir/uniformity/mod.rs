@@ -12,6 +12,8 @@ mod explain;
 mod graph;
 mod intervals;
 mod locals;
+#[cfg(test)]
+mod tests;
 
 mod walk;
 
