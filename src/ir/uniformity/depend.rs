@@ -10,8 +10,14 @@ use crate::ir::{
     Access, AtomicOp, Builtin, Expr, NodeKind, Operand, Program, Region, Span, ValueId,
 };
 
-/// Enters the values of a program into the graph of its control flow.
-pub fn enter(program: &Program, walk: &Walk<'_>, intervals: &Intervals, graph: &mut Graph) {
+/// Enters the values of a program into the graph of its control flow. Returns, by local, a node for all that
+/// the local ever holds.
+pub fn enter(
+    program: &Program,
+    walk: &Walk<'_>,
+    intervals: &Intervals,
+    graph: &mut Graph,
+) -> Vec<NodeIx> {
     let arrays = (program.private.iter())
         .map(|_| graph.add(Role::Storage))
         .collect();
@@ -27,6 +33,7 @@ pub fn enter(program: &Program, walk: &Walk<'_>, intervals: &Intervals, graph: &
         enter.node(pos);
     }
     enter.leave_loops();
+    enter.held_by_locals()
 }
 
 struct Enter<'w, 'a> {
@@ -154,6 +161,23 @@ impl Enter<'_, '_> {
             let why = Why::WorkgroupMemory(access.region);
             self.varies(value, Level::Workgroup, why, span);
         }
+    }
+
+    /// All that a local is assigned, whether it is, and what paths that meet bring.
+    fn held_by_locals(&mut self) -> Vec<NodeIx> {
+        let locals = (self.program.locals.iter())
+            .map(|_| self.graph.add(Role::Storage))
+            .collect::<Vec<_>>();
+        for placed in &self.walk.nodes {
+            if let NodeKind::Assign { local, value } = placed.node.kind {
+                self.graph.depend(locals[local.index()], placed.control);
+                self.depend(locals[local.index()], value);
+            }
+        }
+        for (local, meeting) in self.locals.meetings() {
+            self.graph.depend(locals[local.index()], meeting);
+        }
+        locals
     }
 
     /// A value that is used after the loop which computes it is each invocation's value of its own last

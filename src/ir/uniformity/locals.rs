@@ -47,6 +47,13 @@ impl<'w, 'a> Locals<'w, 'a> {
         }
     }
 
+    /// The nodes made so far where paths meet that bring a local's values.
+    pub fn meetings(&self) -> impl Iterator<Item = (LocalId, NodeIx)> {
+        self.nodes
+            .iter()
+            .map(|(&(_, _, local), &node)| (local, node))
+    }
+
     fn enter(&mut self, graph: &mut Graph, user: NodeIx, local: LocalId, region: usize, pos: Pos) {
         if let Some(node) = self.reaching(graph, local, region, pos) {
             graph.depend(user, node);

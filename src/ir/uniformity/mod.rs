@@ -45,8 +45,10 @@ pub enum Proof {
 pub struct Uniformity {
     /// By barrier id.
     pub barriers: Vec<Proof>,
-    /// By value id: who agrees on the value, of those that compute it in the same step.
+    /// By value id: who agrees on the value at any one time, of those that have computed it.
     pub values: Vec<Level>,
+    /// By local id: who agrees on what the local holds wherever it is still read, at any one time.
+    pub locals: Vec<Level>,
 }
 
 /// Finds the level of each value and proves what barriers it can. The program has passed `validate`.
@@ -54,13 +56,13 @@ pub fn analyse(program: &Program) -> Uniformity {
     let walked = walk::Walk::of(program);
     let dirty = intervals::Intervals::of(&walked.flow);
     let mut graph = walked.graph.clone();
-    depend::enter(program, &walked, &dirty, &mut graph);
+    let locals = depend::enter(program, &walked, &dirty, &mut graph);
     let levels = graph.flood();
     let needed = |scope| match scope {
         Scope::Grid => Level::Grid,
         Scope::Workgroup => Level::Workgroup,
     };
-    let barriers = (program.barriers.iter().zip(&walked.barriers))
+    let barriers: Vec<Proof> = (program.barriers.iter().zip(&walked.barriers))
         .map(|(barrier, &place)| match place {
             // No path leads there.
             None => Proof::Proven,
@@ -68,9 +70,17 @@ pub fn analyse(program: &Program) -> Uniformity {
             Some(control) => Proof::Unproven(explain::cause(program, &graph, &levels, control)),
         })
         .collect();
+    // Those who meet at a barrier that is not proven may come from different rounds of a loop: what is
+    // equal in every round is not equal among them.
+    let in_step = barriers.iter().all(|proof| *proof == Proof::Proven);
+    let level = |node| match in_step {
+        true => levels.of(node),
+        false => Level::Varying,
+    };
     Uniformity {
+        values: (0..program.values.len()).map(level).collect(),
+        locals: locals.into_iter().map(level).collect(),
         barriers,
-        values: (0..program.values.len()).map(|v| levels.of(v)).collect(),
     }
 }
 

@@ -34,7 +34,9 @@ fn place(memory: &[u8], at: u64, scalar: Scalar) -> Result<std::ops::Range<usize
     let size = u64::from(scalar.size());
     let end = at.checked_add(size);
     match end {
-        Some(end) if end <= memory.len() as u64 && at.is_multiple_of(size) => Ok(at as usize..end as usize),
+        Some(end) if end <= memory.len() as u64 && at.is_multiple_of(size) => {
+            Ok(at as usize..end as usize)
+        }
         _ => Err(EvalError::OutOfBounds(format!(
             "{scalar} at {at:#x} of {} bytes",
             memory.len()
