@@ -81,9 +81,20 @@ fn check(seed: u64) -> Result<(), String> {
 #[test]
 fn random_programs_give_the_evaluators_bytes() {
     let start = setting("VYRE_DIFF_START", 0);
-    for seed in start..start + setting("VYRE_DIFF_SEEDS", 200) {
-        if let Err(what) = check(seed) {
-            panic!("seed {seed}: {what}\n{}", generate::generate(seed).source);
-        }
+    let seeds = start..start + setting("VYRE_DIFF_SEEDS", 200);
+    let failed: Vec<(u64, String)> = seeds
+        .clone()
+        .filter_map(|seed| check(seed).err().map(|what| (seed, what)))
+        .collect();
+    let Some((first, what)) = failed.first() else {
+        return;
+    };
+    for (seed, what) in &failed {
+        eprintln!("seed {seed}: {}", what.lines().next().unwrap_or_default());
     }
+    panic!(
+        "{} of the seeds {seeds:?} failed; the first is {first}: {what}\n{}",
+        failed.len(),
+        generate::generate(*first).source
+    );
 }

@@ -180,12 +180,7 @@ impl Writer {
             4 if narrow => format!("countOneBits({a})"),
             5 if narrow => format!("reverseBits({a})"),
             6 if narrow => format!("countLeadingZeros({a})"),
-            7 if narrow => format!("firstLeadingBit({a})"),
             8 if narrow => format!("countTrailingZeros({a})"),
-            9 if narrow => {
-                let (offset, count) = (self.random.below(32), self.random.below(33));
-                format!("extractBits({a}, {offset}u, {count}u)")
-            }
             _ => {
                 let c = self.expression(ty, level, depth - 1);
                 format!("max({a}, min({b}, {c}))")

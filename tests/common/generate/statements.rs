@@ -33,6 +33,8 @@ pub struct Writer {
     /// Who agrees on reaching this place.
     flow: Level,
     loops: Vec<Loop>,
+    /// Whether this is inside of a `continuing`, however deep.
+    continuing: bool,
     depth: usize,
 }
 
@@ -55,6 +57,7 @@ impl Writer {
             budget,
             flow: Level::Grid,
             loops: Vec::new(),
+            continuing: false,
             depth: 0,
         }
     }
@@ -199,7 +202,7 @@ impl Writer {
             25 => self.count(),
             26 => self.own(),
             27 => self.call(),
-            28 if self.flow == Level::Grid && self.random.one_in(4) => {
+            28 if self.may_return() && self.random.one_in(4) => {
                 let condition = self.expression(Ty::Bool, Level::Grid, 2);
                 self.line(&format!(
                     "if {condition} {{ output[me * 6u + 3u] = 7u; return; }}"
@@ -207,6 +210,11 @@ impl Writer {
             }
             _ => self.put(),
         }
+    }
+
+    /// The whole grid returns together; WGSL forbids it in `continuing`.
+    fn may_return(&self) -> bool {
+        self.flow == Level::Grid && !self.continuing
     }
 
     fn assignment(&mut self) {
@@ -329,8 +337,10 @@ impl Writer {
                 if let Some(open) = self.loops.last_mut() {
                     open.in_continuing = true;
                 }
+                let outer = std::mem::replace(&mut self.continuing, true);
                 self.indent += 1;
                 self.scope(level, 2);
+                self.continuing = outer;
                 self.line(&format!("    {i}++;"));
                 self.line(&format!("    break if {i} >= {stop};"));
                 self.line("}");
