@@ -51,16 +51,13 @@ impl Writer {
 
     /// Something from memory; never of what an exchange may not read now.
     fn load(&mut self, ty: Ty, level: Level) -> Option<String> {
-        if ty == Ty::U32 && level == Level::Varying && self.random.one_in(2) {
-            if let Some(array) =
-                (!self.arrays.is_empty()).then(|| self.random.below(self.arrays.len()))
-            {
-                let array = self.arrays[array].clone();
-                let index = self.leaf_variable(Ty::U32, level);
-                // Beyond its end at times.
-                let modulus = array.length + self.random.below(2) as u32;
-                return Some(format!("{}[{index} % {modulus}u]", array.name));
-            }
+        let private = ty == Ty::U32 && level == Level::Varying && !self.arrays.is_empty();
+        if private && self.random.below(4) > 0 {
+            let array = self.random.pick(&self.arrays).clone();
+            let index = self.leaf_variable(Ty::U32, level);
+            // Beyond its end at times.
+            let modulus = array.length + self.random.below(2) as u32;
+            return Some(format!("{}[{index} % {modulus}u]", array.name));
         }
         let index = self.leaf_variable(Ty::U32, level);
         match (ty, self.random.below(3)) {
