@@ -9,13 +9,14 @@
 mod expr;
 mod node;
 pub mod phases;
+mod print;
 mod program;
 mod source;
+#[cfg(test)]
+pub mod testing;
 mod types;
 pub mod uniformity;
-pub fn validate(_p: &Program) -> Result<(), String> {
-    Ok(())
-}
+mod validate;
 
 pub use expr::{Axis, BinaryOp, Builtin, CompareOp, Expr, MathOp, UnaryOp};
 pub use node::{
@@ -27,3 +28,4 @@ pub use program::{
 };
 pub use source::{Source, Span};
 pub use types::{Const, Operand, Scalar, ValueId};
+pub use validate::{MAX_NESTING, validate};
