@@ -1,5 +1,7 @@
 //! Text to IR.
 
+mod build;
+mod fold;
 pub mod wgsl;
 
 /// How to lower a program.
