@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::fold;
+use super::{fold, range};
 use crate::ir::{
     Access, AtomicOp, Barrier, BarrierId, BinaryOp, Body, Case, CompareOp, Const, Expr, Label,
     LocalDecl, LocalId, MathOp, Memory, MemoryId, Node, NodeKind, Operand, Scalar, Scope, Span,
@@ -29,11 +29,14 @@ pub struct Builder {
     /// Of the statement being lowered: goes to the nodes.
     statement: Span,
     left: u32,
+    /// Upper bounds of the values; see [`range`].
+    uppers: Vec<u64>,
+    pub workgroup_size: [u32; 3],
 }
 
 impl Builder {
     /// A builder whose root body is open.
-    pub fn new() -> Builder {
+    pub fn new(workgroup_size: [u32; 3]) -> Builder {
         Builder {
             values: Vec::new(),
             locals: Vec::new(),
@@ -46,6 +49,8 @@ impl Builder {
             span: Span::default(),
             statement: Span::default(),
             left: NODE_BUDGET,
+            uppers: Vec::new(),
+            workgroup_size,
         }
     }
 
@@ -87,7 +92,16 @@ impl Builder {
             ty,
             span: self.span,
         });
+        self.uppers.push(range::UNKNOWN);
         id
+    }
+
+    /// The largest value that an integer can have, `u64::MAX` if unknown or possibly negative.
+    pub fn upper(&self, x: Operand) -> u64 {
+        match x {
+            Operand::Value(id) => self.uppers[id.index()],
+            Operand::Const(c) => range::of_const(c),
+        }
     }
 
     fn push(&mut self, kind: NodeKind) {
@@ -107,7 +121,9 @@ impl Builder {
         if self.is_exhausted() {
             return Const::zero(ty).into();
         }
+        let upper = range::of_expr(self, ty, &expr);
         let value = self.value(ty);
+        self.uppers[value.index()] = upper;
         self.push(NodeKind::Let { value, expr });
         value.into()
     }

@@ -2,6 +2,10 @@
 
 mod build;
 mod fold;
+mod nesting;
+mod prune;
+mod range;
+mod renumber;
 pub mod wgsl;
 
 /// How to lower a program.

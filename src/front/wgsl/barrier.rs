@@ -1,0 +1,116 @@
+//! `gridBarrier()`: the one function that the language gains.
+
+use naga::{Module, Statement};
+
+use super::lower::clamp;
+use crate::error::Result;
+use crate::ir::Source;
+
+pub const GRID_BARRIER: &str = "gridBarrier";
+
+/// The text that naga reads: the user's, and behind it the declaration where it is missing, so
+/// that spans stay true.
+pub fn with_declaration(text: &str) -> String {
+    let mut whole = text.to_string();
+    let words = words(text);
+    let named = words.contains(&GRID_BARRIER);
+    let declared = words.windows(2).any(|w| w == ["fn", GRID_BARRIER]);
+    if named && !declared {
+        whole.push_str("\nfn gridBarrier() {}");
+    }
+    whole
+}
+
+/// Refuses a declaration that is more than a name.
+pub fn check(module: &Module, source: &Source) -> Result<()> {
+    let declared = module
+        .functions
+        .iter()
+        .find(|(_, f)| f.name.as_deref() == Some(GRID_BARRIER));
+    let Some((handle, function)) = declared else {
+        return Ok(());
+    };
+    let is_empty = function
+        .body
+        .iter()
+        .all(|s| matches!(s, Statement::Return { value: None }));
+    if function.arguments.is_empty() && function.result.is_none() && is_empty {
+        return Ok(());
+    }
+    let span = clamp(source, module.functions.get_span(handle));
+    Err(source
+        .error(
+            span,
+            "`gridBarrier` has to be declared without parameters, result and statements",
+        )
+        .with_fix(
+            "Write `fn gridBarrier() {}` or leave the declaration out: vyre gives calls of it their meaning.",
+        ))
+}
+
+/// Identifiers and keywords, without those in comments.
+fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        if rest.starts_with("//") {
+            rest = rest.find('\n').map_or("", |end| &rest[end..]);
+        } else if rest.starts_with("/*") {
+            rest = after_comment(rest);
+        } else if first.is_alphanumeric() || first == '_' {
+            let end = rest
+                .find(|c: char| !c.is_alphanumeric() && c != '_')
+                .unwrap_or(rest.len());
+            words.push(&rest[..end]);
+            rest = &rest[end..];
+        } else {
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    words
+}
+
+/// What follows a block comment; those nest.
+fn after_comment(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let mut depth = 0u32;
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at..] {
+            [b'/', b'*', ..] => {
+                depth += 1;
+                at += 2;
+            }
+            [b'*', b'/', ..] => {
+                depth -= 1;
+                at += 2;
+                if depth == 0 {
+                    return &text[at..];
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    ""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_declaration_is_added_where_a_call_lacks_it() {
+        let added = |text: &str| with_declaration(text).len() > text.len();
+        assert!(!added("fn f() {}"));
+        assert!(added("fn f() { gridBarrier(); }"));
+        assert!(!added("fn gridBarrier() {} fn f() { gridBarrier(); }"));
+        assert!(!added(
+            "fn /* a /* b */ */ gridBarrier() {} fn f() { gridBarrier(); }"
+        ));
+        assert!(added("// fn gridBarrier() {}\nfn f() { gridBarrier(); }"));
+        assert!(added("/* fn gridBarrier() {} */ fn f() { gridBarrier(); }"));
+        assert!(!added("// gridBarrier"));
+        assert!(!added("fn my_gridBarrier() {} fn gridBarriers() {}"));
+        assert!(!added("/* gridBarrier"));
+    }
+}
