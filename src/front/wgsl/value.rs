@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::lower::{BIG, Lower};
 use super::pointer::{Place, Pointer, constant_index};
-use super::types::{Shape, Ty, Type};
+use super::types::{Ty, Type};
 use crate::error::Result;
 use crate::ir::{CompareOp, Const, MemoryId, Operand, Region};
 
