@@ -64,8 +64,18 @@ impl Builder {
     }
 
     /// The source statement that the nodes emitted from now on belong to; returns the one before.
+    /// What naga adds (the `return` that ends a function) has no place and takes that of what is
+    /// around it.
     pub fn set_statement(&mut self, span: Span) -> Span {
-        std::mem::replace(&mut self.statement, span)
+        let outer = self.statement;
+        if span.is_known() {
+            self.statement = span;
+        }
+        outer
+    }
+
+    pub fn statement(&self) -> Span {
+        self.statement
     }
 
     /// Takes `amount` from the budget without emitting anything: work that may multiply without

@@ -33,7 +33,9 @@ pub fn check(module: &Module, source: &Source) -> Result<()> {
     let is_empty = function
         .body
         .iter()
-        .all(|s| matches!(s, Statement::Return { value: None }));
+        .all(|s| matches!(s, Statement::Return { value: None }))
+        && function.expressions.is_empty()
+        && function.local_variables.is_empty();
     if function.arguments.is_empty() && function.result.is_none() && is_empty {
         return Ok(());
     }

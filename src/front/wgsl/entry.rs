@@ -68,7 +68,7 @@ fn stage_name(stage: ShaderStage) -> &'static str {
 }
 
 /// Where a function's name stands in its declaration; naga keeps no span of entry points.
-fn declaration_span(source: &Source, name: &str) -> Span {
+pub fn declaration_span(source: &Source, name: &str) -> Span {
     let text = source.text();
     for (at, _) in text.match_indices(name) {
         let before = text[..at].trim_end();

@@ -1,6 +1,14 @@
 //! The names of what naga accepts and lowering refuses.
 
-use naga::{Expression, ImageClass, Module, ScalarKind, Statement, TypeInner};
+use naga::valid::{EntryPointError, ValidationError};
+use naga::{
+    Block, Expression, Function, Handle, ImageClass, Module, ScalarKind, Span, Statement, Type,
+    TypeInner, WithSpan,
+};
+
+use super::lower::clamp;
+use crate::error::{Error, Status};
+use crate::ir::Source;
 
 /// "... are not supported", for a variable or value of such a type.
 pub fn of_type(module: &Module, inner: &TypeInner) -> String {
@@ -83,5 +91,81 @@ pub fn of_statement(statement: &Statement) -> Option<&'static str> {
         Statement::Kill => "discarded fragments",
         Statement::MemoryBarrier(_) => "memory barriers without a control barrier",
         _ => return None,
+    })
+}
+
+/// A clearer error than naga's for a program that it refuses because of a feature.
+pub fn refusal(
+    module: &Module,
+    source: &Source,
+    error: &WithSpan<ValidationError>,
+) -> Option<Error> {
+    let (span, what) = match error.as_inner() {
+        ValidationError::Type { handle, .. } => {
+            let inner = &module.types[*handle].inner;
+            if !is_refused(module, inner) {
+                return None;
+            }
+            let what = format!("this is {}", of_type(module, inner));
+            (user_of_type(module, *handle), what)
+        }
+        ValidationError::EntryPoint {
+            source: EntryPointError::ForbiddenStageOperations,
+            ..
+        } => {
+            let functions = module.functions.iter().map(|(_, f)| f);
+            let entries = module.entry_points.iter().map(|e| &e.function);
+            let (span, what) = functions.chain(entries).find_map(refused_use)?;
+            (span, format!("{what} are not supported"))
+        }
+        _ => return None,
+    };
+    Some(source.error_as(Status::Unsupported, clamp(source, span), &what))
+}
+
+/// A variable or parameter of a type.
+fn user_of_type(module: &Module, ty: Handle<Type>) -> Span {
+    let mut globals = module.global_variables.iter();
+    if let Some((handle, _)) = globals.find(|(_, v)| v.ty == ty) {
+        return module.global_variables.get_span(handle);
+    }
+    let functions = module.functions.iter().map(|(_, f)| f);
+    let entries = module.entry_points.iter().map(|e| &e.function);
+    functions
+        .chain(entries)
+        .find_map(|f| {
+            let mut variables = f.local_variables.iter();
+            let (handle, _) = variables.find(|(_, v)| v.ty == ty)?;
+            Some(f.local_variables.get_span(handle))
+        })
+        .unwrap_or_default()
+}
+
+fn refused_use(function: &Function) -> Option<(Span, &'static str)> {
+    let expressions = function.expressions.iter();
+    expressions
+        .filter_map(|(handle, e)| Some((function.expressions.get_span(handle), of_expression(e)?)))
+        .next()
+        .or_else(|| refused_statement(&function.body))
+}
+
+fn refused_statement(block: &Block) -> Option<(Span, &'static str)> {
+    block.span_iter().find_map(|(statement, &span)| {
+        if let Some(what) = of_statement(statement) {
+            return Some((span, what));
+        }
+        match statement {
+            Statement::Block(block) => refused_statement(block),
+            Statement::If { accept, reject, .. } => {
+                refused_statement(accept).or_else(|| refused_statement(reject))
+            }
+            Statement::Switch { cases, .. } => {
+                cases.iter().find_map(|case| refused_statement(&case.body))
+            }
+            Statement::Loop {
+                body, continuing, ..
+            } => refused_statement(body).or_else(|| refused_statement(continuing)),
+            _ => None,
+        }
     })
 }

@@ -118,18 +118,6 @@ impl Lower<'_> {
             return Err(self.internal(span, "a buffer without a binding"));
         };
         let (group, binding) = (binding.group, binding.binding);
-        // Sorted, so that equal ones are neighbours.
-        if let Some(last) = self.buffers.last()
-            && (last.group, last.binding) == (group, binding)
-        {
-            let what = format!(
-                "`{name}` and `{}` are both bound at @group({group}) @binding({binding})",
-                last.name
-            );
-            return Err(self
-                .invalid(span, &what)
-                .with_fix("Give each variable that the entry point uses a binding of its own."));
-        }
         let (runtime, element_size) = ending(&ty);
         let id = BufferId(u32::try_from(self.buffers.len()).expect("bounded by the source"));
         self.buffers.push(BufferDecl {

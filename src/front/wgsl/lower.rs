@@ -64,10 +64,11 @@ impl<'a> Lower<'a> {
     }
 
     /// An error once the program has grown past every bound.
-    pub fn check_budget(&self, span: Span) -> Result<()> {
+    pub fn check_budget(&self) -> Result<()> {
         if !self.b.is_exhausted() {
             return Ok(());
         }
+        let span = self.b.statement();
         Err(self
             .invalid(
                 span,
@@ -166,7 +167,11 @@ impl Lower<'_> {
         if total <= LARGEST_PRIVATE {
             return Ok(());
         }
-        let largest = self.b.private.iter().max_by_key(|memory| memory.size);
+        let largest = self
+            .b
+            .private
+            .iter()
+            .max_by_key(|m| (m.size, m.span.is_known()));
         let span = largest.map_or(Span::default(), |memory| memory.span);
         let what = format!(
             "the arrays of one invocation take {total} bytes, more than the {LARGEST_PRIVATE} that are allowed"

@@ -235,6 +235,9 @@ impl Lower<'_> {
     }
 
     fn visit_parts(&mut self, part: &Place, visit: &mut dyn FnMut(&mut Self, &Place)) {
+        if self.b.is_exhausted() {
+            return;
+        }
         if part.ty.scalars <= BIG {
             visit(self, part);
             return;

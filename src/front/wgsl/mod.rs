@@ -34,8 +34,9 @@ use crate::ir::{Program, Source};
 /// naga and lowering recurse with the program's nesting, which `nesting` bounds; at those bounds
 /// they stay below this. Only the pages that are touched take memory.
 const STACK: usize = 256 << 20;
-/// Bytes of one program text.
-const LONGEST: usize = 16 << 20;
+/// Bytes of one program text. naga takes time in the square of the number of declarations, so this
+/// also bounds how long a hostile text can take.
+const LONGEST: usize = 2 << 20;
 
 /// Parses, validates and lowers one entry point.
 pub fn compile(text: &str, options: &Options<'_>) -> Result<Program> {

@@ -3,11 +3,13 @@
 use std::error::Error as _;
 
 use naga::front::wgsl::ParseError;
-use naga::valid::{Capabilities, ModuleInfo, ValidationError, ValidationFlags, Validator};
+use naga::valid::{
+    Capabilities, EntryPointError, ModuleInfo, ValidationError, ValidationFlags, Validator,
+};
 use naga::{Module, WithSpan};
 
-use super::barrier;
 use super::lower::clamp;
+use super::{barrier, entry, features};
 use crate::error::{Error, Result};
 use crate::ir::{Source, Span};
 
@@ -50,7 +52,11 @@ pub fn parse(source: &Source) -> Result<(Module, ModuleInfo)> {
     barrier::check(&module, source)?;
     let info = Validator::new(ValidationFlags::all(), capabilities())
         .validate(&module)
-        .map_err(|error| validation_error(source, &error))?;
+        .map_err(|error| {
+            features::refusal(&module, source, &error)
+                .or_else(|| collision(&module, source, &error))
+                .unwrap_or_else(|| validation_error(source, &error))
+        })?;
     Ok((module, info))
 }
 
@@ -59,10 +65,14 @@ fn parse_error(source: &Source, error: &ParseError) -> Error {
         span.to_range()
             .is_none_or(|range| range.start < source.text().len())
     };
+    let ends_in_text = |span: naga::Span| {
+        span.to_range()
+            .is_none_or(|range| range.end <= source.text().len())
+    };
     if error.labels().any(|(span, _)| !in_text(span)) {
         // The added declaration is in the way; what is wrong shows without it.
         if let Err(alone) = naga::front::wgsl::parse_str(source.text())
-            && alone.labels().all(|(span, _)| in_text(span))
+            && alone.labels().all(|(span, _)| ends_in_text(span))
         {
             return described_parse_error(source, &alone);
         }
@@ -79,7 +89,12 @@ fn parse_error(source: &Source, error: &ParseError) -> Error {
 }
 
 fn described_parse_error(source: &Source, error: &ParseError) -> Error {
-    let mut what = error.message().to_string();
+    if error.notes().any(|note| note.contains("recursion limit")) {
+        return source.error(Span::default(), "the program is nested too deeply");
+    }
+    let mut what = error
+        .message()
+        .replace("found \"\"", "found the end of the text");
     let mut primary = Span::default();
     for (i, (span, text)) in error.labels().enumerate() {
         let span = clamp(source, span);
@@ -95,6 +110,37 @@ fn described_parse_error(source: &Source, error: &ParseError) -> Error {
     source.error(primary, &what)
 }
 
+/// Two variables that the entry point uses have one binding.
+fn collision(module: &Module, source: &Source, error: &WithSpan<ValidationError>) -> Option<Error> {
+    let ValidationError::EntryPoint {
+        source: EntryPointError::BindingCollision(handle),
+        ..
+    } = error.as_inner()
+    else {
+        return None;
+    };
+    let variable = &module.global_variables[*handle];
+    let binding = variable.binding.as_ref()?;
+    let (other, _) = module
+        .global_variables
+        .iter()
+        .find(|&(h, v)| h != *handle && v.binding.as_ref() == Some(binding))?;
+    let name = |h| module.global_variables[h].name.as_deref().unwrap_or("_");
+    let what = format!(
+        "`{}` and `{}` are both bound at @group({}) @binding({})",
+        name(*handle),
+        name(other),
+        binding.group,
+        binding.binding
+    );
+    let span = clamp(source, module.global_variables.get_span(*handle));
+    Some(
+        source
+            .error(span, &what)
+            .with_fix("Give each variable that the entry point uses a binding of its own."),
+    )
+}
+
 pub fn validation_error(source: &Source, error: &WithSpan<ValidationError>) -> Error {
     let mut what = error.as_inner().to_string();
     let mut cause = error.as_inner().source();
@@ -103,6 +149,7 @@ pub fn validation_error(source: &Source, error: &WithSpan<ValidationError>) -> E
         what.push_str(&inner.to_string());
         cause = inner.source();
     }
+    let mut what = without_handles(&what);
     let mut primary = Span::default();
     // naga adds spans from the inside out: the first is the closest to the fault.
     for (i, (span, text)) in error.spans().enumerate() {
@@ -115,12 +162,17 @@ pub fn validation_error(source: &Source, error: &WithSpan<ValidationError>) -> E
             describe(&mut what, source, span, text, i == 0);
         }
     }
+    if !primary.is_known()
+        && let ValidationError::EntryPoint { name, .. } = error.as_inner()
+    {
+        primary = entry::declaration_span(source, name);
+    }
     source.error(primary, &what)
 }
 
 /// Appends a label's text, with its place unless it is the primary one.
 fn describe(what: &mut String, source: &Source, span: Span, text: &str, primary: bool) {
-    if text.is_empty() {
+    if text.is_empty() || what.contains(text) {
         return;
     }
     what.push_str("; ");
@@ -140,4 +192,37 @@ fn last_character_if_at_end(source: &Source, span: Span) -> Span {
     let last = text[..end].char_indices().next_back().map_or(0, |(i, _)| i);
     let at = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
     Span::new(at(last), at(end))
+}
+
+/// naga names expressions, types and functions by index (` [3]`), which means nothing to a reader.
+fn without_handles(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(" [") {
+        let (before, bracket) = rest.split_at(at);
+        kept.push_str(before);
+        let digits = bracket[2..].trim_start_matches(|c: char| c.is_ascii_digit());
+        match digits.strip_prefix(']') {
+            Some(after) if digits.len() < bracket.len() - 2 => rest = after,
+            _ => {
+                kept.push_str(" [");
+                rest = &bracket[2..];
+            }
+        }
+    }
+    kept.push_str(rest);
+    kept.replace("Call to is invalid", "The call is invalid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_handles;
+
+    #[test]
+    fn handles_are_left_out() {
+        assert_eq!(
+            without_handles("Call to [0] is invalid: Argument 1 value [12] is [a] [3"),
+            "The call is invalid: Argument 1 value is [a] [3"
+        );
+    }
 }

@@ -39,7 +39,7 @@ impl<'a> Lower<'a> {
             let outer = self.b.set_statement(span);
             self.b.spend(1);
             let flow = self.statement(frame, statement, span)?;
-            self.check_budget(span)?;
+            self.check_budget()?;
             self.b.set_statement(outer);
             if flow == Flow::Ended {
                 return Ok(Flow::Ended);
