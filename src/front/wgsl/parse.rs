@@ -125,7 +125,9 @@ fn collision(module: &Module, source: &Source, error: &WithSpan<ValidationError>
         .global_variables
         .iter()
         .find(|&(h, v)| h != *handle && v.binding.as_ref() == Some(binding))?;
-    let name = |h| module.global_variables[h].name.as_deref().unwrap_or("_");
+    let name = |h: naga::Handle<naga::GlobalVariable>| {
+        module.global_variables[h].name.as_deref().unwrap_or("_")
+    };
     let what = format!(
         "`{}` and `{}` are both bound at @group({}) @binding({})",
         name(*handle),
