@@ -14,7 +14,9 @@ use super::value::Value;
 use crate::error::{Error, Result, Status};
 use crate::front::build::Builder;
 use crate::front::{Options, prune, renumber};
-use crate::ir::{BufferAccess, BufferDecl, BufferId, LocalId, MemoryId, Program, Source, Span};
+use crate::ir::{
+    BufferAccess, BufferDecl, BufferId, LocalId, MemoryId, NodeKind, Program, Source, Span,
+};
 
 /// Values of more scalars than this stay in memory and are copied in loops.
 pub const BIG: u64 = 64;
@@ -152,6 +154,10 @@ pub fn lower(
         locals: lower.b.locals,
         barriers: lower.b.barriers,
     };
+    // naga ends every function with a `return`.
+    if matches!(program.body.0.last(), Some(node) if node.kind == NodeKind::Return) {
+        program.body.0.pop();
+    }
     prune::prune(&mut program);
     renumber::renumber(&mut program);
     Ok(program)

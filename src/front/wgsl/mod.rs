@@ -24,6 +24,8 @@ mod overrides;
 mod parse;
 mod pointer;
 mod statement;
+#[cfg(test)]
+mod tests;
 mod types;
 mod value;
 
