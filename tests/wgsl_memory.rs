@@ -219,3 +219,20 @@ fn atomics_give_the_old_value() {
     );
     assert_eq!(seen, [0, 5, 9, 11, 4, 0, 4, 0]);
 }
+
+#[test]
+fn an_aligned_member_aligns_what_holds_it() {
+    let text = "const far = 64; struct Inner { @align(far) x: u32 } struct Mid { @size(8) a: u32, i: array<Inner, 2> }
+        struct Outer { n: u32, y: Inner, m: Mid, t: u32 }
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> s: Outer;
+        var<private> p: Outer;
+        @compute @workgroup_size(1) fn main() {
+            out[0] = s.n; out[1] = s.y.x; out[2] = s.m.a; out[3] = s.m.i[1].x; out[4] = s.t;
+            p.y.x = 5u; p.n = 1u; p.m.i[1].x = 6u; s = p;
+        }";
+    let after = harness::run(1, text, [1, 1, 1], &[vec![0; 5], (0..96).collect()]);
+    assert_eq!(after[0], [0, 16, 32, 64, 80]);
+    let written: Vec<u32> = [0, 16, 32, 64, 80].map(|i| after[1][i]).into();
+    assert_eq!(written, [1, 5, 0, 6, 0]);
+}

@@ -13,6 +13,9 @@ use crate::ir::{
 /// times smaller; a hostile one doubles with each function and would otherwise take all memory.
 const NODE_BUDGET: u32 = 2_000_000;
 
+/// Bodies within bodies: below what the IR's checks allow, and what backends recurse through.
+const DEEPEST: usize = 1000;
+
 /// Emits IR. Operations whose operands are all constants are folded where every backend would
 /// compute the same bits.
 pub struct Builder {
@@ -29,6 +32,7 @@ pub struct Builder {
     /// Of the statement being lowered: goes to the nodes.
     statement: Span,
     left: u32,
+    deepest: usize,
     /// Upper bounds of the values; see [`range`].
     uppers: Vec<u64>,
     pub workgroup_size: [u32; 3],
@@ -49,6 +53,7 @@ impl Builder {
             span: Span::default(),
             statement: Span::default(),
             left: NODE_BUDGET,
+            deepest: 1,
             uppers: Vec::new(),
             workgroup_size,
         }
@@ -326,6 +331,12 @@ impl Builder {
     /// Nodes go into a new body until `close`.
     pub fn open(&mut self) {
         self.bodies.push(Vec::new());
+        self.deepest = self.deepest.max(self.bodies.len());
+    }
+
+    /// Bodies have been nested deeper than a program may be.
+    pub fn is_too_deep(&self) -> bool {
+        self.deepest > DEEPEST
     }
 
     /// The body opened last.

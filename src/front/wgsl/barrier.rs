@@ -3,6 +3,7 @@
 use naga::{Module, Statement};
 
 use super::lower::clamp;
+use super::tokens::tokens;
 use crate::error::Result;
 use crate::ir::Source;
 
@@ -12,7 +13,7 @@ pub const GRID_BARRIER: &str = "gridBarrier";
 /// that spans stay true.
 pub fn with_declaration(text: &str) -> String {
     let mut whole = text.to_string();
-    let words = words(text);
+    let words: Vec<&str> = tokens(text).map(|t| t.text).collect();
     let named = words.contains(&GRID_BARRIER);
     let declared = words.windows(2).any(|w| w == ["fn", GRID_BARRIER]);
     if named && !declared {
@@ -48,52 +49,6 @@ pub fn check(module: &Module, source: &Source) -> Result<()> {
         .with_fix(
             "Write `fn gridBarrier() {}` or leave the declaration out: vyre gives calls of it their meaning.",
         ))
-}
-
-/// Identifiers and keywords, without those in comments.
-fn words(text: &str) -> Vec<&str> {
-    let mut words = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        if rest.starts_with("//") {
-            rest = rest.find('\n').map_or("", |end| &rest[end..]);
-        } else if rest.starts_with("/*") {
-            rest = after_comment(rest);
-        } else if first.is_alphanumeric() || first == '_' {
-            let end = rest
-                .find(|c: char| !c.is_alphanumeric() && c != '_')
-                .unwrap_or(rest.len());
-            words.push(&rest[..end]);
-            rest = &rest[end..];
-        } else {
-            rest = &rest[first.len_utf8()..];
-        }
-    }
-    words
-}
-
-/// What follows a block comment; those nest.
-fn after_comment(text: &str) -> &str {
-    let bytes = text.as_bytes();
-    let mut depth = 0u32;
-    let mut at = 0;
-    while at < bytes.len() {
-        match bytes[at..] {
-            [b'/', b'*', ..] => {
-                depth += 1;
-                at += 2;
-            }
-            [b'*', b'/', ..] => {
-                depth -= 1;
-                at += 2;
-                if depth == 0 {
-                    return &text[at..];
-                }
-            }
-            _ => at += 1,
-        }
-    }
-    ""
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use naga::valid::ModuleInfo;
 use naga::{Expression, GlobalVariable, Handle, Module};
 
+use super::align::Attributes;
 use super::entry;
 use super::frame::{Exit, Frame};
 use super::indexed::Indexed;
@@ -67,10 +68,16 @@ impl<'a> Lower<'a> {
 
     /// An error once the program has grown past every bound.
     pub fn check_budget(&self) -> Result<()> {
+        let span = self.b.statement();
+        if self.b.is_too_deep() {
+            let what = "the program is nested too deeply when its calls are inlined";
+            return Err(self
+                .invalid(span, what)
+                .with_fix("Nest calls and blocks less."));
+        }
         if !self.b.is_exhausted() {
             return Ok(());
         }
-        let span = self.b.statement();
         Err(self
             .invalid(
                 span,
@@ -117,7 +124,9 @@ pub fn lower(
 ) -> Result<Program> {
     let entry_point = &module.entry_points[entry];
     let workgroup_size = entry::workgroup_size(source, entry_point)?;
-    let types = Types::new(module).map_err(|why| source.error(Span::default(), &why))?;
+    let attributes = Attributes::read(source, module)?;
+    let types =
+        Types::new(module, &attributes).map_err(|why| source.error(Span::default(), &why))?;
     let mut lower = Lower {
         module,
         info,

@@ -5,9 +5,10 @@
 //! `call` are the control flow (calls are inlined; `frame` is one inlined instance), `expression`
 //! the computations with `math` for the built-in functions, `value` what expressions give,
 //! `pointer` and `memory` where variables live and how they are reached, `globals` the module's
-//! variables. `types` holds layouts, `indexed` which arrays need memory, `features` what is
+//! variables. `types` holds layouts (with `align` for what naga forgets), `indexed` which arrays need memory, `features` what is
 //! refused, and `barrier` is about `gridBarrier()`.
 
+mod align;
 mod atomic;
 mod barrier;
 mod call;
@@ -26,6 +27,7 @@ mod pointer;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod types;
 mod value;
 

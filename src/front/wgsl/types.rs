@@ -6,6 +6,7 @@ use std::rc::Rc;
 use naga::proc::{IndexableLength, Layouter};
 use naga::{Handle, Module, ScalarKind, TypeInner};
 
+use super::align::{Attributes, Member};
 use crate::ir::Scalar;
 
 pub type Ty = Rc<Type>;
@@ -137,14 +138,14 @@ pub struct Types(HashMap<Handle<naga::Type>, Ty>);
 
 impl Types {
     /// Fails when naga cannot lay a type out; says why.
-    pub fn new(module: &Module) -> Result<Types, String> {
+    pub fn new(module: &Module, attributes: &Attributes) -> Result<Types, String> {
         let mut layouter = Layouter::default();
         layouter
             .update(module.to_ctx())
             .map_err(|error| error.inner.to_string())?;
         let mut types = Types(HashMap::new());
         for (handle, ty) in module.types.iter() {
-            if let Some(ty) = types.convert(module, &layouter, handle, &ty.inner) {
+            if let Some(ty) = types.convert(module, &layouter, handle, attributes) {
                 types.0.insert(handle, Rc::new(ty));
             }
         }
@@ -156,40 +157,57 @@ impl Types {
         module: &Module,
         layouter: &Layouter,
         handle: Handle<naga::Type>,
-        inner: &TypeInner,
+        attributes: &Attributes,
     ) -> Option<Type> {
-        let (shape, scalars) = match *inner {
-            TypeInner::Array { base, size, stride } => {
+        let declared = &module.types[handle];
+        let layout = layouter[handle];
+        let mut size = u64::from(layout.size);
+        let mut align = layout.alignment * 1;
+        let (shape, scalars) = match declared.inner {
+            TypeInner::Array {
+                base,
+                size: length,
+                stride,
+            } => {
                 let of = self.0.get(&base)?.clone();
-                let count = match size.resolve(module.to_ctx()).ok()? {
+                let count = match length.resolve(module.to_ctx()).ok()? {
                     IndexableLength::Known(n) => Some(n),
                     IndexableLength::Dynamic => None,
                 };
                 let scalars = of.scalars.checked_mul(u64::from(count.unwrap_or(1)))?;
+                let mut stride = u64::from(stride);
+                if attributes.any_align() {
+                    stride = of.size.next_multiple_of(u64::from(of.align));
+                    size = stride.checked_mul(u64::from(count.unwrap_or(1)))?;
+                    align = of.align;
+                }
                 let sequence = Sequence {
                     of,
                     count,
-                    stride: u64::from(stride),
+                    stride,
                     is_array: true,
                 };
                 (Shape::Sequence(sequence), scalars)
             }
             TypeInner::Struct { ref members, .. } => {
-                let members = members
+                let mut members = members
                     .iter()
                     .map(|m| Some((u64::from(m.offset), self.0.get(&m.ty)?.clone())))
                     .collect::<Option<Vec<_>>>()?;
+                let name = declared.name.as_deref().unwrap_or_default();
+                if let Some(attributes) = attributes.of(name) {
+                    (size, align) = lay_out(&mut members, attributes);
+                }
                 let scalars = members.iter().map(|(_, ty)| ty.scalars).sum();
                 (Shape::Struct(members), scalars)
             }
             TypeInner::Atomic(s) => (Shape::Atomic(scalar(s)?), 1),
             ref other => return Rc::into_inner(value_type(other)?),
         };
-        let layout = layouter[handle];
         Some(Type {
             shape,
-            size: u64::from(layout.size),
-            align: layout.alignment * 1,
+            size,
+            align,
             scalars,
         })
     }
@@ -204,6 +222,18 @@ impl Types {
             naga::proc::TypeResolution::Value(inner) => value_type(inner),
         }
     }
+}
+
+/// Places members as WGSL says; the structure's size and alignment.
+fn lay_out(members: &mut [(u64, Ty)], attributes: &[Member]) -> (u64, u32) {
+    let (mut end, mut align) = (0u64, 1);
+    for ((offset, ty), member) in members.iter_mut().zip(attributes) {
+        let member_align = member.align.unwrap_or(ty.align);
+        *offset = end.next_multiple_of(u64::from(member_align));
+        end = *offset + member.size.map_or(ty.size, u64::from);
+        align = align.max(member_align);
+    }
+    (end.next_multiple_of(u64::from(align)), align)
 }
 
 /// Scalars, vectors and matrices: what needs no other type.

@@ -127,7 +127,7 @@ fn wrong_programs_are_refused_at_their_fault() {
             (1, 49),
             "does not return any value",
         ),
-        ("X gridBarrier(1u); }", (1, 39), "Requires 0 arguments"),
+        ("X gridBarrier(1u); }", (1, 41), "Requires 0 arguments"),
         (
             "var<workgroup> w: array<u32, 100000000>;\nX w[0] = 1u; }",
             (1, 1),
@@ -140,7 +140,7 @@ fn wrong_programs_are_refused_at_their_fault() {
         ),
         (
             "@group(0) @binding(0) var<storage, read_write> b: array<u32>;\nX loop { if b[0] == 1u { continue; } let x = b[1]; if x > 3 { break; } continuing { b[2] = x; } } }",
-            (2, 82),
+            (2, 84),
             "a `continue` passes it by",
         ),
     ];
@@ -225,6 +225,21 @@ fn deep_call_chains_end() {
     text += "@compute @workgroup_size(1) fn main() { f1999(); }";
     let error = refusal(&text);
     assert!(error.message().contains("more than 256 deep"), "{error}");
+}
+
+#[test]
+fn deep_nesting_by_inlining_ends() {
+    let mut text =
+        "@group(0) @binding(0) var<storage, read_write> b: array<u32>;\nfn f0() { b[0] = 1u; }\n"
+            .to_string();
+    for i in 1..200 {
+        let open = "if b[0] == 1u { ".repeat(8);
+        text += &format!("fn f{i}() {{ {open} f{}(); {} }}\n", i - 1, "}".repeat(8));
+    }
+    text += "@compute @workgroup_size(1) fn main() { f199(); }";
+    let error = refusal(&text);
+    assert_eq!(error.status(), InvalidProgram);
+    assert!(error.message().contains("nested too deeply"), "{error}");
 }
 
 #[test]

@@ -257,11 +257,7 @@ fn barriers_have_scopes_and_places() {
     );
     assert!(seen[0].1.starts_with("workgroupBarrier"), "{}", seen[0].1);
     assert!(seen[2].1.starts_with("gridBarrier"), "{}", seen[2].1);
-    assert!(
-        seen[4].1.contains("workgroupUniformLoad"),
-        "{}",
-        seen[4].1
-    );
+    assert!(seen[4].1.contains("workgroupUniformLoad"), "{}", seen[4].1);
     let declared = format!("fn gridBarrier() {{}}\n{text}");
     assert_eq!(barriers(&declared), seen);
 }
