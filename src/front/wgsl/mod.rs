@@ -27,7 +27,7 @@ mod pointer;
 mod statement;
 #[cfg(test)]
 mod tests;
-mod tokens;
+pub mod tokens;
 mod types;
 mod value;
 

@@ -8,12 +8,6 @@ pub struct Token<'a> {
     pub at: usize,
 }
 
-impl Token<'_> {
-    pub fn is_word(self) -> bool {
-        self.text.starts_with(is_word_character)
-    }
-}
-
 fn is_word_character(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

@@ -144,7 +144,7 @@ impl Types {
             .update(module.to_ctx())
             .map_err(|error| error.inner.to_string())?;
         let mut types = Types(HashMap::new());
-        for (handle, ty) in module.types.iter() {
+        for (handle, _) in module.types.iter() {
             if let Some(ty) = types.convert(module, &layouter, handle, attributes) {
                 types.0.insert(handle, Rc::new(ty));
             }

@@ -1,5 +1,6 @@
 //! What programs become: declarations, guards, widths, spans, and what is refused where.
 
+mod overrides;
 mod refusals;
 mod shape;
 
