@@ -1,12 +1,11 @@
 //! The module's variables that the entry point uses.
 
-use naga::valid::{FunctionInfo, GlobalUse};
-use naga::{AddressSpace, GlobalVariable, Handle, StorageAccess};
+use naga::{AddressSpace, Function, GlobalVariable, Handle, StorageAccess};
 
-use super::features;
 use super::lower::Lower;
 use super::pointer::{Place, Pointer};
 use super::types::{Shape, Ty};
+use super::{features, reach};
 use crate::error::Result;
 use crate::ir::{
     BufferAccess, BufferDecl, BufferId, BufferSpace, Memory, MemoryId, Region, RuntimeArray, Span,
@@ -20,14 +19,10 @@ const LARGEST_WORKGROUP: u64 = 64 << 20;
 const LARGEST_IMMEDIATES: u64 = 4096;
 
 impl Lower<'_> {
-    /// Declares the used variables; `info` is the entry point's.
-    pub fn declare_globals(&mut self, info: &FunctionInfo) -> Result<()> {
-        let mut used: Vec<Handle<GlobalVariable>> = Vec::new();
-        for (handle, _) in self.module.global_variables.iter() {
-            if info[handle] != GlobalUse::empty() {
-                used.push(handle);
-            }
-        }
+    /// Declares the variables that the entry point names.
+    pub fn declare_globals(&mut self, entry: &Function) -> Result<()> {
+        let mut used: Vec<Handle<GlobalVariable>> =
+            reach::variables(self.module, entry).into_iter().collect();
         let module = self.module;
         used.sort_by_key(|&handle| {
             let binding = module.global_variables[handle].binding.as_ref();
@@ -118,6 +113,18 @@ impl Lower<'_> {
             return Err(self.internal(span, "a buffer without a binding"));
         };
         let (group, binding) = (binding.group, binding.binding);
+        // Sorted, so that equal ones are neighbours. naga does not look at those only named.
+        if let Some(last) = self.buffers.last()
+            && (last.group, last.binding) == (group, binding)
+        {
+            let what = format!(
+                "`{name}` and `{}` are both bound at @group({group}) @binding({binding})",
+                last.name
+            );
+            return Err(self
+                .invalid(span, &what)
+                .with_fix("Give each variable that the entry point uses a binding of its own."));
+        }
         let (runtime, element_size) = ending(&ty);
         let id = BufferId(u32::try_from(self.buffers.len()).expect("bounded by the source"));
         self.buffers.push(BufferDecl {

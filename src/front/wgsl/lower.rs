@@ -145,7 +145,7 @@ pub fn lower(
     };
     let entry_info = info.get_entry_point(entry);
     let mut frame = Frame::new(&entry_point.function, entry_info, None, Exit::Entry);
-    lower.declare_globals(entry_info)?;
+    lower.declare_globals(&entry_point.function)?;
     lower.inputs(&mut frame)?;
     lower.function(&mut frame)?;
     lower.check_private()?;

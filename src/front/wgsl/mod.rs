@@ -5,7 +5,7 @@
 //! `call` are the control flow (calls are inlined; `frame` is one inlined instance), `expression`
 //! the computations with `math` for the built-in functions, `value` what expressions give,
 //! `pointer` and `memory` where variables live and how they are reached, `globals` the module's
-//! variables. `types` holds layouts (with `align` for what naga forgets), `indexed` which arrays need memory, `features` what is
+//! variables that `reach` finds in use. `types` holds layouts (with `align` for what naga forgets), `indexed` which arrays need memory, `features` what is
 //! refused, and `barrier` is about `gridBarrier()`.
 
 mod align;
@@ -24,6 +24,7 @@ mod memory;
 mod overrides;
 mod parse;
 mod pointer;
+mod reach;
 mod statement;
 #[cfg(test)]
 mod tests;

@@ -92,6 +92,11 @@ fn wrong_programs_are_refused_at_their_fault() {
             "`b` and `a` are both bound at @group(0) @binding(0)",
         ),
         (
+            "@group(0) @binding(0) var<storage> a: u32;\n@group(0) @binding(0) var<storage> b: u32;\nX _ = &a; _ = &b; }",
+            (2, 23),
+            "`b` and `a` are both bound",
+        ),
+        (
             "@group(0) @binding(0) var<storage> a: array<u32>;\nX\n  a[0] = 1u;\n}",
             (3, 3),
             "writing to this location is not permitted",

@@ -69,6 +69,19 @@ fn used_globals_become_buffers_in_order_of_binding() {
 }
 
 #[test]
+fn a_variable_that_is_only_named_is_bound() {
+    let p = program(
+        "@group(0) @binding(0) var<storage> a: array<u32>;
+        @group(0) @binding(1) var<storage> b: array<u32>;
+        @group(0) @binding(2) var<uniform> c: u32;
+        fn f(i: u32) { let p = &b[i]; }
+        @compute @workgroup_size(1) fn main(@builtin(workgroup_id) id: vec3<u32>) { _ = &a; f(id.x); _ = c; }",
+    );
+    let names: Vec<&str> = p.buffers.iter().map(|b| b.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+}
+
+#[test]
 fn vectors_move_as_one() {
     let p = program(
         "struct S { a: vec4<f32>, b: vec3<f32>, c: f32, d: vec2<u32> }
