@@ -69,6 +69,35 @@ impl Attributes {
     }
 }
 
+/// What all `@size` attributes of a program may add up to.
+const LARGEST: u64 = 1 << 30;
+
+/// Refuses sizes with which naga's 32-bit offsets would wrap around.
+pub fn check_sizes(source: &Source) -> Result<()> {
+    let tokens: Vec<Token<'_>> = tokens(source.text()).collect();
+    let mut total = 0u64;
+    for attribute in tokens.windows(4) {
+        if attribute[0].text != "@" || !matches!(attribute[1].text, "size" | "align") {
+            continue;
+        }
+        let value = attribute[3];
+        if value.text.starts_with(|c: char| c.is_ascii_digit())
+            || number(value.text, &tokens).is_some()
+        {
+            let size = number(value.text, &tokens).map_or(u64::MAX, u64::from);
+            total = total.saturating_add(size);
+        }
+        if total > LARGEST {
+            let span = clamp(source, (value.at..value.at + value.text.len()).into());
+            let what = format!("sizes and alignments add up to more than {LARGEST} bytes here");
+            return Err(source
+                .error(span, &what)
+                .with_fix("Make the structures smaller."));
+        }
+    }
+    Ok(())
+}
+
 /// The members between the braces that `tokens` starts with, in the whole `text`; `None` if they are not understood.
 fn members(tokens: &[Token<'_>], text: &[Token<'_>]) -> Option<Vec<Member>> {
     let mut members = Vec::new();

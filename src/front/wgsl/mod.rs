@@ -76,6 +76,7 @@ pub fn compile(text: &str, options: &Options<'_>) -> Result<Program> {
 }
 
 fn compile_here(source: &Source, options: &Options<'_>) -> Result<Program> {
+    align::check_sizes(source)?;
     let (module, info) = parse::parse(source)?;
     let entry = entry::select(&module, source, options.entry_point)?;
     let name = module.entry_points[entry].name.clone();

@@ -101,6 +101,11 @@ fn wrong_programs_are_refused_at_their_fault() {
             (3, 3),
             "writing to this location is not permitted",
         ),
+        (
+            "struct S { @size(4294967295) a: u32, b: u32 }\nX }",
+            (1, 18),
+            "add up to more than",
+        ),
         ("X var a: array<u32, 3>; a[5] = 1u; }", (1, 63), "index 5"),
         (
             "@compute @workgroup_size(0) fn main() {}",
