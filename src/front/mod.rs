@@ -1,5 +1,11 @@
 //! Text to IR.
 
+mod build;
+mod fold;
+mod nesting;
+mod prune;
+mod range;
+mod renumber;
 pub mod wgsl;
 
 /// How to lower a program.

@@ -1,0 +1,171 @@
+//! The names of what naga accepts and lowering refuses.
+
+use naga::valid::{EntryPointError, ValidationError};
+use naga::{
+    Block, Expression, Function, Handle, ImageClass, Module, ScalarKind, Span, Statement, Type,
+    TypeInner, WithSpan,
+};
+
+use super::lower::clamp;
+use crate::error::{Error, Status};
+use crate::ir::Source;
+
+/// "... are not supported", for a variable or value of such a type.
+pub fn of_type(module: &Module, inner: &TypeInner) -> String {
+    let what = match inner {
+        TypeInner::Image { class, .. } => match class {
+            ImageClass::External => "an external texture: external textures",
+            ImageClass::Storage { .. } => "a storage texture: textures",
+            _ => "a texture: textures",
+        },
+        TypeInner::Sampler { .. } => "a sampler: samplers",
+        TypeInner::AccelerationStructure { .. } => "an acceleration structure: ray queries",
+        TypeInner::RayQuery { .. } => "a ray query: ray queries",
+        TypeInner::BindingArray { .. } => "a binding array: binding arrays",
+        TypeInner::CooperativeMatrix { .. } => "a cooperative matrix: cooperative matrices",
+        TypeInner::Scalar(s) | TypeInner::Vector { scalar: s, .. } | TypeInner::Atomic(s)
+            if s.width == 2 && s.kind != ScalarKind::Float =>
+        {
+            "of a 16-bit integer type: 16-bit integers"
+        }
+        TypeInner::Array { base, .. } => return of_type(module, &module.types[*base].inner),
+        TypeInner::Struct { members, .. } => {
+            let inner = members
+                .iter()
+                .map(|m| &module.types[m.ty].inner)
+                .find(|inner| is_refused(module, inner));
+            match inner {
+                Some(inner) => return of_type(module, inner),
+                None => "of a type that is too large: such types",
+            }
+        }
+        _ => "of a type that is not supported: such types",
+    };
+    format!("{what} are not supported")
+}
+
+fn is_refused(module: &Module, inner: &TypeInner) -> bool {
+    match inner {
+        TypeInner::Array { base, .. } => is_refused(module, &module.types[*base].inner),
+        TypeInner::Struct { members, .. } => members
+            .iter()
+            .any(|m| is_refused(module, &module.types[m.ty].inner)),
+        TypeInner::Scalar(s) | TypeInner::Vector { scalar: s, .. } | TypeInner::Atomic(s) => {
+            super::types::scalar(*s).is_none()
+        }
+        TypeInner::Matrix { .. } => false,
+        _ => true,
+    }
+}
+
+/// What an expression is that is refused; `None` for those that are lowered.
+pub fn of_expression(expression: &Expression) -> Option<&'static str> {
+    Some(match expression {
+        Expression::ImageSample { .. }
+        | Expression::ImageLoad { .. }
+        | Expression::ImageQuery { .. } => "textures",
+        Expression::Derivative { .. } => "derivatives",
+        Expression::RayQueryVertexPositions { .. }
+        | Expression::RayQueryProceedResult
+        | Expression::RayQueryGetIntersection { .. } => "ray queries",
+        Expression::SubgroupBallotResult | Expression::SubgroupOperationResult { .. } => {
+            "subgroup operations"
+        }
+        Expression::CooperativeLoad { .. } | Expression::CooperativeMultiplyAdd { .. } => {
+            "cooperative matrices"
+        }
+        _ => return None,
+    })
+}
+
+/// As [`of_expression`], of a statement.
+pub fn of_statement(statement: &Statement) -> Option<&'static str> {
+    Some(match statement {
+        Statement::ImageStore { .. } | Statement::ImageAtomic { .. } => "textures",
+        Statement::RayQuery { .. } => "ray queries",
+        Statement::RayPipelineFunction(_) => "ray tracing pipelines",
+        Statement::SubgroupBallot { .. }
+        | Statement::SubgroupGather { .. }
+        | Statement::SubgroupCollectiveOperation { .. } => "subgroup operations",
+        Statement::CooperativeStore { .. } => "cooperative matrices",
+        Statement::Kill => "discarded fragments",
+        Statement::MemoryBarrier(_) => "memory barriers without a control barrier",
+        _ => return None,
+    })
+}
+
+/// A clearer error than naga's for a program that it refuses because of a feature.
+pub fn refusal(
+    module: &Module,
+    source: &Source,
+    error: &WithSpan<ValidationError>,
+) -> Option<Error> {
+    let (span, what) = match error.as_inner() {
+        ValidationError::Type { handle, .. } => {
+            let inner = &module.types[*handle].inner;
+            if !is_refused(module, inner) {
+                return None;
+            }
+            let what = format!("this is {}", of_type(module, inner));
+            (user_of_type(module, *handle), what)
+        }
+        ValidationError::EntryPoint {
+            source: EntryPointError::ForbiddenStageOperations,
+            ..
+        } => {
+            let functions = module.functions.iter().map(|(_, f)| f);
+            let entries = module.entry_points.iter().map(|e| &e.function);
+            let (span, what) = functions.chain(entries).find_map(refused_use)?;
+            (span, format!("{what} are not supported"))
+        }
+        _ => return None,
+    };
+    Some(source.error_as(Status::Unsupported, clamp(source, span), &what))
+}
+
+/// A variable or parameter of a type.
+fn user_of_type(module: &Module, ty: Handle<Type>) -> Span {
+    let mut globals = module.global_variables.iter();
+    if let Some((handle, _)) = globals.find(|(_, v)| v.ty == ty) {
+        return module.global_variables.get_span(handle);
+    }
+    let functions = module.functions.iter().map(|(_, f)| f);
+    let entries = module.entry_points.iter().map(|e| &e.function);
+    functions
+        .chain(entries)
+        .find_map(|f| {
+            let mut variables = f.local_variables.iter();
+            let (handle, _) = variables.find(|(_, v)| v.ty == ty)?;
+            Some(f.local_variables.get_span(handle))
+        })
+        .unwrap_or_default()
+}
+
+fn refused_use(function: &Function) -> Option<(Span, &'static str)> {
+    let expressions = function.expressions.iter();
+    expressions
+        .filter_map(|(handle, e)| Some((function.expressions.get_span(handle), of_expression(e)?)))
+        .next()
+        .or_else(|| refused_statement(&function.body))
+}
+
+fn refused_statement(block: &Block) -> Option<(Span, &'static str)> {
+    block.span_iter().find_map(|(statement, &span)| {
+        if let Some(what) = of_statement(statement) {
+            return Some((span, what));
+        }
+        match statement {
+            Statement::Block(block) => refused_statement(block),
+            Statement::If { accept, reject, .. } => {
+                refused_statement(accept).or_else(|| refused_statement(reject))
+            }
+            Statement::Switch { cases, .. } => {
+                cases.iter().find_map(|case| refused_statement(&case.body))
+            }
+            Statement::Loop {
+                body, continuing, ..
+            } => refused_statement(body).or_else(|| refused_statement(continuing)),
+            _ => None,
+        }
+    })
+}

@@ -1,0 +1,91 @@
+//! Values for override constants.
+
+use std::borrow::Cow;
+
+use naga::Module;
+use naga::back::PipelineConstants;
+use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
+use naga::valid::ModuleInfo;
+
+use super::lower::clamp;
+use super::parse::validation_error;
+use crate::error::{Error, Result};
+use crate::ir::{Source, Span};
+
+/// The module of one compute entry point with `values` (by name, or by the digits of an `@id`) in
+/// the place of its overrides.
+pub fn apply<'a>(
+    module: &'a Module,
+    info: &'a ModuleInfo,
+    entry: &str,
+    values: &[(&str, f64)],
+    source: &Source,
+) -> Result<(Cow<'a, Module>, Cow<'a, ModuleInfo>)> {
+    let mut constants = PipelineConstants::default();
+    for &(key, value) in values {
+        if !keys(module).any(|known| known == key) {
+            return Err(unknown(module, source, key));
+        }
+        if constants.insert(key.to_string(), value).is_some() {
+            return Err(source
+                .error(
+                    Span::default(),
+                    &format!("the override `{key}` has two values"),
+                )
+                .with_fix("Give each override one value."));
+        }
+    }
+    if module.overrides.is_empty() {
+        return Ok((Cow::Borrowed(module), Cow::Borrowed(info)));
+    }
+    let stage = Some((naga::ShaderStage::Compute, entry));
+    process_overrides(module, info, stage, &constants)
+        .map_err(|error| described(module, source, &error))
+}
+
+/// What each override is called by.
+fn keys(module: &Module) -> impl Iterator<Item = String> {
+    module.overrides.iter().filter_map(|(_, o)| match o.id {
+        Some(id) => Some(id.to_string()),
+        None => o.name.clone(),
+    })
+}
+
+fn unknown(module: &Module, source: &Source, key: &str) -> Error {
+    let known: Vec<String> = keys(module).map(|key| format!("`{key}`")).collect();
+    let known = if known.is_empty() {
+        "none".to_string()
+    } else {
+        known.join(", ")
+    };
+    source
+        .error(
+            Span::default(),
+            &format!("there is no override `{key}`: the program has {known}"),
+        )
+        .with_fix("Call an override by its @id if it has one, else by its name.")
+}
+
+fn described(module: &Module, source: &Source, error: &PipelineConstantError) -> Error {
+    match error {
+        PipelineConstantError::MissingValue(key) => {
+            let found = module.overrides.iter().find(|(_, o)| match o.id {
+                Some(id) => id.to_string() == *key,
+                None => o.name.as_ref() == Some(key),
+            });
+            let span = found.map_or(Span::default(), |(handle, _)| {
+                clamp(source, module.overrides.get_span(handle))
+            });
+            source
+                .error(span, &format!("the override `{key}` has no value"))
+                .with_fix("Pass a value for it, or give it an initialiser.")
+        }
+        PipelineConstantError::ValidationError(error) => validation_error(source, error),
+        other => source
+            .error(
+                Span::default(),
+                &format!("an override's value does not fit: {other}"),
+            )
+            .with_fix("Pass a finite number within the override's type."),
+    }
+}
