@@ -100,3 +100,5 @@ unsafe impl Send for HostIn<'_> {}
 unsafe impl Sync for HostIn<'_> {}
 // SAFETY: a HostOut is an exclusive borrow of plain bytes in all but name.
 unsafe impl Send for HostOut<'_> {}
+// SAFETY: as above; a shared reference to it writes nothing.
+unsafe impl Sync for HostOut<'_> {}

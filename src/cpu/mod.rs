@@ -1,17 +1,35 @@
 //! The CPU backend: phases as parallel loops over workgroups.
 //!
-//! `backend` and `buffer` implement the traits of [`crate::backend`]; `memory` is the bytes behind
-//! a buffer and `counters` the telemetry.
+//! `backend`, `buffer` and `program` implement the traits of [`crate::backend`]. `compiled` is a program
+//! made ready by `emit` (IR to machine code) with its state laid out by `frame`, kept in `cache`.
+//! `grid` runs it, on the threads of `pool`, under the eye of `watchdog`, over the memory that
+//! `bound` locked and copied. `memory` and `recycler` are the bytes, `counters` the telemetry.
 
 mod backend;
+mod bound;
 mod buffer;
+mod cache;
+mod compiled;
 mod counters;
+mod emit;
+mod frame;
+mod grid;
 mod memory;
+mod pool;
+mod program;
+mod recycler;
+mod watchdog;
 
 use std::sync::Arc;
 
 use crate::backend::{Backend, BackendDesc, DeviceInfo, Kind};
 use crate::error::Result;
+
+/// Invocations of one subgroup.
+pub const SUBGROUP_SIZE: u32 = 32;
+
+/// Stack of the pool's threads, in bytes: emitted functions with many live values have large frames.
+const STACK_SIZE: usize = 16 << 20;
 
 /// The CPU as a device.
 pub fn device() -> DeviceInfo {
@@ -27,5 +45,5 @@ pub fn device() -> DeviceInfo {
 }
 
 pub fn acquire(desc: &BackendDesc, reason: String) -> Result<Arc<dyn Backend>> {
-    Ok(backend::CpuBackend::new(desc, reason)?)
+    Ok(backend::CpuBackend::new(desc, reason))
 }

@@ -8,9 +8,14 @@
 
 mod expr;
 mod node;
+pub mod phases;
 mod program;
 mod source;
 mod types;
+pub mod uniformity;
+pub fn validate(_p: &Program) -> Result<(), String> {
+    Ok(())
+}
 
 pub use expr::{Axis, BinaryOp, Builtin, CompareOp, Expr, MathOp, UnaryOp};
 pub use node::{

@@ -1,4 +1,9 @@
-//! What a caller may know about a loaded program.
+//! A program on its way from text to a backend: `build` lowers and checks it, [`Reflection`] is what
+//! a caller may know about it.
+
+mod build;
+
+pub use build::{Checked, Limits, build};
 
 use crate::ir::{self, BufferAccess, BufferSpace, Scope};
 

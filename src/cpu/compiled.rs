@@ -1,0 +1,126 @@
+//! A program ready to run: machine code and what a dispatch has to know about it.
+
+use crate::backend::ProgramDesc;
+use crate::cpu::emit::{self, Code};
+use crate::cpu::frame::Frame;
+use crate::error::{Error, Result, Status};
+use crate::front::Options;
+use crate::ir::phases::Phases;
+use crate::ir::{Barrier, BufferAccess, BufferDecl, BufferSpace, Scope, Source};
+use crate::program::{self, Checked, Limits, Reflection};
+
+pub struct Compiled {
+    pub reflection: Reflection,
+    pub code: Code,
+    pub frame: Frame,
+    pub buffers: Vec<BufferDecl>,
+    barriers: Vec<Barrier>,
+    source: Source,
+}
+
+/// Stack of the thread that compiles: deeply nested programs recurse. Only pages that are touched cost memory.
+const STACK_SIZE: usize = 256 << 20;
+
+impl Compiled {
+    /// On a thread of its own, whose stack does not depend on the caller's.
+    pub fn of(desc: &ProgramDesc<'_>, limits: &Limits) -> Result<Compiled> {
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new()
+                .name("vyre-compile".into())
+                .stack_size(STACK_SIZE)
+                .spawn_scoped(scope, || Compiled::compile(desc, limits))
+                .map_err(|error| {
+                    Error::new(
+                        Status::OutOfHostMemory,
+                        format!("no thread to compile the program on: {error}"),
+                    )
+                    .with_native_code(error.raw_os_error().unwrap_or(0))
+                })?;
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    fn compile(desc: &ProgramDesc<'_>, limits: &Limits) -> Result<Compiled> {
+        let options = Options {
+            entry_point: desc.entry_point,
+            label: desc.label,
+            overrides: &desc.overrides,
+            unchecked: desc.flags.unchecked,
+            subgroup_size: super::SUBGROUP_SIZE,
+        };
+        Compiled::from_checked(program::build(
+            desc.code,
+            &options,
+            desc.flags.trust_uniformity,
+            limits,
+        )?)
+    }
+
+    fn from_checked(checked: Checked) -> Result<Compiled> {
+        let program = checked.program;
+        let phases = Phases::of(&program, &checked.uniformity);
+        let frame = Frame::of(&program, &phases.slots);
+        let code = emit::compile(&program, &phases, &frame)?;
+        Ok(Compiled {
+            reflection: Reflection::of(&program, u64::MAX),
+            code,
+            frame,
+            buffers: program.buffers,
+            barriers: program.barriers,
+            source: program.source,
+        })
+    }
+
+    /// Whether the grid, and not only the workgroup, meets at this resume code.
+    pub fn is_grid_barrier(&self, code: u32) -> bool {
+        self.barrier(code)
+            .is_some_and(|barrier| barrier.scope == Scope::Grid)
+    }
+
+    fn barrier(&self, code: u32) -> Option<Barrier> {
+        let index = code.checked_sub(1)?;
+        self.barriers.get(index as usize).copied()
+    }
+
+    /// Where a resume code is, in words.
+    pub fn place(&self, code: u32) -> String {
+        match self.barrier(code) {
+            None => "the end of the program".into(),
+            Some(barrier) => {
+                let name = match barrier.scope {
+                    Scope::Grid => "the gridBarrier()",
+                    Scope::Workgroup => "the workgroup barrier",
+                };
+                match self.source.position(barrier.span) {
+                    Some(at) => format!("{name} at {}:{}", at.line, at.column),
+                    None => name.into(),
+                }
+            }
+        }
+    }
+
+    /// An error that points at the first of these resume codes that is a barrier.
+    pub fn error_at(&self, status: Status, codes: [u32; 2], what: &str) -> Error {
+        let span = codes
+            .iter()
+            .find_map(|&code| self.barrier(code))
+            .map(|barrier| barrier.span)
+            .unwrap_or_default();
+        self.source.error_as(status, span, what)
+    }
+
+    pub fn is_written(buffer: &BufferDecl) -> bool {
+        buffer.space == BufferSpace::Storage && buffer.access == BufferAccess::ReadWrite
+    }
+
+    /// Bytes that the program holds, about.
+    pub fn size(&self) -> u64 {
+        (self.code.size() + self.source.text().len()) as u64
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,95 @@
+//! Loads and runs WGSL through the backend traits.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use vyre::backend::{
+    Backend, BackendDesc, Binding, BindingSource, Buffer, Choice, Dispatch, Format, Program,
+    ProgramDesc, ProgramFlags, Report,
+};
+use vyre::error::{Error, Result};
+
+/// A CPU backend with this many threads.
+pub fn cpu(threads: u32) -> Arc<dyn Backend> {
+    vyre::backend::acquire(&BackendDesc {
+        choice: Choice::Cpu,
+        ordinal: 0,
+        cpu_threads: threads,
+    })
+    .expect("the CPU backend is always there")
+}
+
+pub fn try_load(backend: &Arc<dyn Backend>, source: &str, flags: ProgramFlags) -> Result<Arc<dyn Program>> {
+    Arc::clone(backend).load(&ProgramDesc {
+        format: Format::Wgsl,
+        code: source.as_bytes(),
+        entry_point: None,
+        label: Some("test.wgsl"),
+        flags,
+        overrides: vec![],
+    })
+}
+
+pub fn load(backend: &Arc<dyn Backend>, source: &str) -> Arc<dyn Program> {
+    try_load(backend, source, ProgramFlags::default()).unwrap_or_else(|error| panic!("{}", report(&error)))
+}
+
+pub fn report(error: &Error) -> String {
+    format!("{error}\nfix: {}", error.fix())
+}
+
+pub fn buffer(backend: &Arc<dyn Backend>, words: &[u32]) -> Arc<dyn Buffer> {
+    let buffer = Arc::clone(backend)
+        .create_buffer(words.len() as u64 * 4)
+        .expect("small buffers fit");
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    buffer.write(0, bytes.as_slice().into()).expect("in range");
+    buffer
+}
+
+pub fn words(buffer: &Arc<dyn Buffer>) -> Vec<u32> {
+    let mut bytes = vec![0; buffer.size() as usize];
+    buffer.read(0, bytes.as_mut_slice().into()).expect("in range");
+    bytes
+        .chunks_exact(4)
+        .map(|word| u32::from_ne_bytes(word.try_into().expect("4 bytes")))
+        .collect()
+}
+
+/// Binds `buffers` to group 0 in order.
+pub fn dispatch<'a>(workgroups: [u32; 3], buffers: &[Arc<dyn Buffer>]) -> Dispatch<'a> {
+    Dispatch {
+        workgroups,
+        bindings: buffers
+            .iter()
+            .enumerate()
+            .map(|(binding, buffer)| Binding {
+                group: 0,
+                binding: binding as u32,
+                source: BindingSource::Buffer {
+                    buffer: Arc::clone(buffer),
+                    offset: 0,
+                    size: 0,
+                },
+            })
+            .collect(),
+        immediates: &[],
+        timeout: Some(Duration::from_secs(120)),
+        repeat: 1,
+        cooperative: false,
+    }
+}
+
+pub fn try_run(program: &Arc<dyn Program>, dispatch: Dispatch<'_>) -> Result<Report> {
+    program.submit(dispatch)?.wait()
+}
+
+/// Loads, runs once, and returns what the buffers hold afterwards.
+pub fn run(threads: u32, source: &str, workgroups: [u32; 3], inputs: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let backend = cpu(threads);
+    let program = load(&backend, source);
+    let buffers: Vec<_> = inputs.iter().map(|words| buffer(&backend, words)).collect();
+    try_run(&program, dispatch(workgroups, &buffers)).unwrap_or_else(|error| panic!("{}", report(&error)));
+    buffers.iter().map(words).collect()
+}
