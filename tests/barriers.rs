@@ -35,7 +35,11 @@ fn every_workgroup_reads_what_the_last_one_wrote() {
         let result = run(threads, source, [GROUPS, 1, 1], &[vec![0; 64], vec![0; N]]);
         for (i, &seen) in result[1].iter().enumerate() {
             let mirror = 63 - (i as u32 % 64);
-            assert_eq!(seen, 36_000 + 8 * mirror, "invocation {i} on {threads} threads");
+            assert_eq!(
+                seen,
+                36_000 + 8 * mirror,
+                "invocation {i} on {threads} threads"
+            );
         }
     }
 }
@@ -83,7 +87,12 @@ fn nested_loops_with_early_uniform_exits() {
         }
         let expected = nested_loops(&steps);
         for threads in THREADS {
-            let result = run(threads, source, [GROUPS, 1, 1], &[vec![0; N], vec![0; N], steps.clone()]);
+            let result = run(
+                threads,
+                source,
+                [GROUPS, 1, 1],
+                &[vec![0; N], vec![0; N], steps.clone()],
+            );
             assert_eq!(result[0], expected.0, "{plan:?} on {threads} threads");
             assert_eq!(result[1], expected.1, "{plan:?} on {threads} threads");
         }
@@ -157,10 +166,17 @@ fn state_lives_across_barriers_in_registers_arrays_and_workgroup_memory() {
             }
             out[gid.x] = sum ^ product ^ tile[63u - local];
         }";
-    let input: Vec<u32> = (0..N as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    let input: Vec<u32> = (0..N as u32)
+        .map(|i| i.wrapping_mul(2_654_435_761))
+        .collect();
     let expected = living_state(&input);
     for threads in THREADS {
-        let result = run(threads, source, [GROUPS, 1, 1], &[input.clone(), vec![0; N]]);
+        let result = run(
+            threads,
+            source,
+            [GROUPS, 1, 1],
+            &[input.clone(), vec![0; N]],
+        );
         assert_eq!(result[1], expected, "{threads} threads");
     }
 }
@@ -172,7 +188,9 @@ fn living_state(input: &[u32]) -> Vec<u32> {
     let mut history = vec![[0u32; 8]; N];
     let mut local_history = vec![[0u32; 8]; N];
     for i in 0..8 {
-        let neighbour: Vec<u32> = (0..N).map(|k| tile[k / 64 * 64 + (k % 64 + 1) % 64]).collect();
+        let neighbour: Vec<u32> = (0..N)
+            .map(|k| tile[k / 64 * 64 + (k % 64 + 1) % 64])
+            .collect();
         for k in 0..N {
             tile[k] = neighbour[k].wrapping_add(i as u32);
             history[k][i] = neighbour[k];
@@ -220,7 +238,10 @@ fn a_million_workgroups_meet() {
     let n = groups as usize;
     let buffers = [buffer(&backend, &vec![0; n]), buffer(&backend, &vec![0; n])];
     let report = try_run(&program, dispatch([groups, 1, 1], &buffers)).expect("it fits");
-    assert_eq!((report.barriers, report.arrivals), (6, 6 * u64::from(groups)));
+    assert_eq!(
+        (report.barriers, report.arrivals),
+        (6, 6 * u64::from(groups))
+    );
     let (mut a, mut carried) = (vec![0u32; n], vec![0u32; n]);
     for i in 0..3 {
         for k in 0..n {
@@ -253,12 +274,19 @@ fn uneven_workgroup_barriers_are_found() {
     try_run(&program, dispatch([GROUPS, 1, 1], &even)).expect("nobody enters the branch");
     input[64 * 10 + 5] = 7;
     let uneven = [buffer(&backend, &input)];
-    let error = try_run(&program, dispatch([GROUPS, 1, 1], &uneven)).expect_err("one invocation enters");
+    let error =
+        try_run(&program, dispatch([GROUPS, 1, 1], &uneven)).expect_err("one invocation enters");
     assert_eq!(error.status(), Status::DispatchFailed);
     let message = error.message();
     assert!(message.contains("workgroup (10, 0, 0)"), "{message}");
-    assert!(message.contains("invocation 5 reached the workgroup barrier at 6:17"), "{message}");
-    assert!(message.contains("invocation 0 reached the end"), "{message}");
+    assert!(
+        message.contains("invocation 5 reached the workgroup barrier at 6:17"),
+        "{message}"
+    );
+    assert!(
+        message.contains("invocation 0 reached the end"),
+        "{message}"
+    );
     assert_eq!(error.position().map(|at| at.line), Some(6));
     let all = [buffer(&backend, &vec![7; N])];
     try_run(&program, dispatch([GROUPS, 1, 1], &all)).expect("everybody enters");
@@ -291,7 +319,12 @@ fn a_lie_about_a_grid_barrier_is_found() {
     let mut input = [0; 64];
     input[63] = 1;
     let lie = [buffer(&backend, &input)];
-    let error = try_run(&program, dispatch([GROUPS, 1, 1], &lie)).expect_err("one workgroup passes by");
+    let error =
+        try_run(&program, dispatch([GROUPS, 1, 1], &lie)).expect_err("one workgroup passes by");
     assert_eq!(error.status(), Status::BarrierAudit);
-    assert!(error.message().contains("gridBarrier() at 6:17"), "{}", error.message());
+    assert!(
+        error.message().contains("gridBarrier() at 6:17"),
+        "{}",
+        error.message()
+    );
 }

@@ -47,7 +47,9 @@ fn vectors() -> Option<Vec<Vector>> {
             .to_string_lossy()
             .trim_end_matches(".jsonl.gz")
             .to_owned();
-        let reader = BufReader::new(flate2::read::MultiGzDecoder::new(std::fs::File::open(&file).ok()?));
+        let reader = BufReader::new(flate2::read::MultiGzDecoder::new(
+            std::fs::File::open(&file).ok()?,
+        ));
         for line in reader.lines() {
             let json = serde_json::from_str(&line.ok()?).ok()?;
             vectors.push(Vector {
@@ -168,11 +170,18 @@ fn recorded_vectors_give_the_recorded_bytes() {
     };
     let wanted = std::env::var("VYRE_CONFORMANCE").unwrap_or_default();
     let chosen: Vec<&Vector> = match wanted.as_str() {
-        "" => vectors.iter().step_by(vectors.len().div_ceil(200)).collect(),
+        "" => vectors
+            .iter()
+            .step_by(vectors.len().div_ceil(200))
+            .collect(),
         "all" => vectors.iter().collect(),
         text => vectors
             .iter()
-            .filter(|vector| vector.json["id"].as_str().is_some_and(|id| id.contains(text)))
+            .filter(|vector| {
+                vector.json["id"]
+                    .as_str()
+                    .is_some_and(|id| id.contains(text))
+            })
             .collect(),
     };
     let next = AtomicUsize::new(0);

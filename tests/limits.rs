@@ -79,7 +79,8 @@ fn state_beyond_memory_is_refused() {
         }";
     let program = load(&backend, source);
     let buffers = [buffer(&backend, &[0; 4])];
-    let error = try_run(&program, dispatch([1 << 24, 1 << 12, 1], &buffers)).expect_err("2^44 words");
+    let error =
+        try_run(&program, dispatch([1 << 24, 1 << 12, 1], &buffers)).expect_err("2^44 words");
     assert_eq!(error.status(), Status::OutOfHostMemory, "{error}");
     try_run(&program, dispatch([64, 1, 1], &buffers)).expect("a small grid runs");
 }

@@ -20,7 +20,11 @@ pub fn cpu(threads: u32) -> Arc<dyn Backend> {
     .expect("the CPU backend is always there")
 }
 
-pub fn try_load(backend: &Arc<dyn Backend>, source: &str, flags: ProgramFlags) -> Result<Arc<dyn Program>> {
+pub fn try_load(
+    backend: &Arc<dyn Backend>,
+    source: &str,
+    flags: ProgramFlags,
+) -> Result<Arc<dyn Program>> {
     Arc::clone(backend).load(&ProgramDesc {
         format: Format::Wgsl,
         code: source.as_bytes(),
@@ -32,7 +36,8 @@ pub fn try_load(backend: &Arc<dyn Backend>, source: &str, flags: ProgramFlags) -
 }
 
 pub fn load(backend: &Arc<dyn Backend>, source: &str) -> Arc<dyn Program> {
-    try_load(backend, source, ProgramFlags::default()).unwrap_or_else(|error| panic!("{}", report(&error)))
+    try_load(backend, source, ProgramFlags::default())
+        .unwrap_or_else(|error| panic!("{}", report(&error)))
 }
 
 pub fn report(error: &Error) -> String {
@@ -50,7 +55,9 @@ pub fn buffer(backend: &Arc<dyn Backend>, words: &[u32]) -> Arc<dyn Buffer> {
 
 pub fn words(buffer: &Arc<dyn Buffer>) -> Vec<u32> {
     let mut bytes = vec![0; buffer.size() as usize];
-    buffer.read(0, bytes.as_mut_slice().into()).expect("in range");
+    buffer
+        .read(0, bytes.as_mut_slice().into())
+        .expect("in range");
     bytes
         .chunks_exact(4)
         .map(|word| u32::from_ne_bytes(word.try_into().expect("4 bytes")))
@@ -90,6 +97,7 @@ pub fn run(threads: u32, source: &str, workgroups: [u32; 3], inputs: &[Vec<u32>]
     let backend = cpu(threads);
     let program = load(&backend, source);
     let buffers: Vec<_> = inputs.iter().map(|words| buffer(&backend, words)).collect();
-    try_run(&program, dispatch(workgroups, &buffers)).unwrap_or_else(|error| panic!("{}", report(&error)));
+    try_run(&program, dispatch(workgroups, &buffers))
+        .unwrap_or_else(|error| panic!("{}", report(&error)));
     buffers.iter().map(words).collect()
 }
