@@ -94,6 +94,7 @@ fn run(vector: &Value) -> Result<(), String> {
                 .iter()
                 .map(|(name, value)| (name.as_str(), *value))
                 .collect(),
+            parameters: vec![],
         })
         .map_err(|error| format!("load: {}", error.message()))?;
     let mut expected = Vec::new();

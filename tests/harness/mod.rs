@@ -32,6 +32,7 @@ pub fn try_load(
         label: Some("test.wgsl"),
         flags,
         overrides: vec![],
+        parameters: vec![],
     })
 }
 

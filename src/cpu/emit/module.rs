@@ -1,11 +1,12 @@
 //! Executable memory.
 
+use cranelift_codegen::CodegenError;
 use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module};
+use cranelift_module::{FuncId, Linkage, Module, ModuleError};
 
 use super::abi::SegmentFn;
 use super::lanes::Lanes;
@@ -65,6 +66,23 @@ fn internal(what: &str, error: impl std::fmt::Display) -> Error {
         Status::Internal,
         format!("CPU code generation: {what}: {error}"),
     )
+}
+
+/// A function that is too large is the program's fault, all else is ours.
+fn refused(program: &Program, error: ModuleError) -> Error {
+    match error {
+        ModuleError::Compilation(
+            CodegenError::CodeTooLarge | CodegenError::ImplLimitExceeded,
+        ) => Error::new(
+            Status::InvalidProgram,
+            format!(
+                "entry point `{}` is too large for the CPU backend once its functions are inlined",
+                program.entry_point
+            ),
+        )
+        .with_fix("Use loops in place of repeated calls, or split the program."),
+        error => internal("define", format!("{error:?}")),
+    }
 }
 
 fn target() -> Result<OwnedTargetIsa> {
@@ -144,7 +162,7 @@ pub fn compile(program: &Program, phases: &Phases<'_>, frame: &Frame) -> Result<
         segment::emit(source, segment, builder);
         module
             .define_function(id, &mut context)
-            .map_err(|error| internal("define", format!("{error:?}")))?;
+            .map_err(|error| refused(program, error))?;
         if let Some(code) = context.compiled_code() {
             size += code.code_buffer().len();
             let frame = code.buffer.frame_layout();
