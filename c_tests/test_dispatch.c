@@ -272,7 +272,23 @@ static void programs_work_in_every_flag(void) {
   }
 }
 
+/* A log callback that asks for everything hears of loads, once each. */
+static void count(void *userdata, int32_t level, const char *message) {
+  *(int *)userdata += level == VYRE_LOG_DEBUG && strstr(message, "add_one") != NULL;
+}
+
+static void loads_are_logged(void) {
+  int loads = 0;
+  vyre_program program;
+  OK(vyre_set_log_callback(VYRE_LOG_DEBUG, count, &loads, NULL, ERR));
+  program = check_load(backend, ADD_ONE);
+  OK(vyre_set_log_callback(VYRE_LOG_OFF, NULL, NULL, NULL, ERR));
+  EQUAL(loads, 1);
+  OK(vyre_program_release(program, ERR));
+}
+
 int main(void) {
+  RUN(loads_are_logged);
   RUN(adds_one_in_a_buffer);
   RUN(ranges_bound_what_is_reached);
   RUN(host_bytes_are_lent);

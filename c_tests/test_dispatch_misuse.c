@@ -291,7 +291,7 @@ static void a_grid_barrier_that_is_reached_unevenly(void) {
   FAILS_OUT(VYRE_ERROR_INVALID_PROGRAM, "gridBarrier", liar, vyre_program_load(backend, &load, &liar, ERR));
   load.flags = VYRE_PROGRAM_TRUST_UNIFORMITY;
   OK(vyre_program_load(backend, &load, &liar, ERR));
-  FAILS(VYRE_ERROR_DISPATCH_FAILED, "gridBarrier", vyre_dispatch(liar, &grid, NULL, ERR));
+  FAILS(VYRE_ERROR_BARRIER_AUDIT, "gridBarrier", vyre_dispatch(liar, &grid, NULL, ERR));
   EQUAL(data[7], 0);
   grid = check_grid(3, &lent, 1);
   OK(vyre_dispatch(liar, &grid, NULL, ERR));
