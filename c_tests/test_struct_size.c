@@ -176,6 +176,27 @@ static void batches(void) {
   OK(vyre_program_release(program, ERR));
 }
 
+/* Pointers into packed memory, as other languages pass them: read and written byte by byte. */
+static void misaligned_structures(void) {
+  static char desc_at[sizeof(vyre_backend_desc) + 1], info_at[sizeof(vyre_backend_properties) + 1], out_at[9];
+  vyre_backend_desc desc = VYRE_BACKEND_DESC_INIT;
+  vyre_backend_properties info = VYRE_BACKEND_PROPERTIES_INIT, expected = VYRE_BACKEND_PROPERTIES_INIT;
+  vyre_backend out;
+  void *desc_pointer = desc_at + 1, *info_pointer = info_at + 1, *out_pointer = out_at + 1;
+  desc.kind = VYRE_BACKEND_CPU;
+  desc.cpu_threads = 2;
+  memcpy(desc_pointer, &desc, sizeof desc);
+  memcpy(info_pointer, &info, sizeof info);
+  OK(vyre_backend_acquire((const vyre_backend_desc *)desc_pointer, (vyre_backend *)out_pointer, ERR));
+  memcpy(&out, out_pointer, sizeof out);
+  OK(vyre_backend_info(out, (vyre_backend_properties *)info_pointer, ERR));
+  OK(vyre_backend_info(backend, &expected, ERR));
+  CHECK(memcmp(info_pointer, &expected, sizeof expected) == 0);
+  vyre_backend_properties_init((vyre_backend_properties *)info_pointer);
+  CHECK(memcmp(info_pointer, &info, sizeof info) == 0);
+  OK(vyre_backend_release(out, ERR));
+}
+
 int main(void) {
   RUN(backend_descs);
   RUN(program_descs);
@@ -184,5 +205,6 @@ int main(void) {
   RUN(program_outputs);
   RUN(reports);
   RUN(batches);
+  RUN(misaligned_structures);
   return check_finish();
 }

@@ -295,7 +295,7 @@ void vyre_error_free(vyre_error *error);
 /** @} */
 
 /** @defgroup vyre_log Log
- * The library writes nothing anywhere unless a callback is set.
+ * The library writes nothing anywhere unless a callback is set, but for the text of a panic, which is a bug, on standard error.
  * @{
  */
 
