@@ -1,4 +1,7 @@
 /* Buffers: what they hold, and ranges, sizes and backends that don't fit. */
+#include <errno.h>
+#include <sys/resource.h>
+
 #include "check.h"
 
 #define ARG VYRE_ERROR_INVALID_ARGUMENT
@@ -80,6 +83,28 @@ static void impossible_sizes(void) {
             vyre_buffer_upload(backend, &byte, (uint64_t)1 << 63, &out, ERR));
 }
 
+/* The system has no room: its code comes through, and once there is room, there is a buffer. */
+static void memory_that_is_not_there(void) {
+  struct rlimit before, tight;
+  vyre_buffer out = {77};
+  const uint64_t size = (uint64_t)1 << 29;
+  if (getenv("VYRE_TEST_SLOW") != NULL) {
+    return; /* valgrind's own memory counts too, and it does not survive the limit */
+  }
+  EQUAL(getrlimit(RLIMIT_AS, &before), 0);
+  tight = before;
+  tight.rlim_cur = 1 << 20; /* less than is in use: nothing more is given */
+  EQUAL(setrlimit(RLIMIT_AS, &tight), 0);
+  EQUAL(vyre_buffer_create(backend, size, &out, &check_error), VYRE_ERROR_OUT_OF_DEVICE_MEMORY);
+  EQUAL(setrlimit(RLIMIT_AS, &before), 0);
+  EQUAL(out.id, 0);
+  EQUAL(vyre_error_native_code(check_error), ENOMEM);
+  check_failed(vyre_error_status(check_error), VYRE_ERROR_OUT_OF_DEVICE_MEMORY, "536870912 bytes", "a buffer", __FILE__,
+               __LINE__);
+  OK(vyre_buffer_create(backend, size, &out, ERR));
+  OK(vyre_buffer_release(out, ERR));
+}
+
 static void ranges_outside(void) {
   static const struct {
     uint64_t offset, size;
@@ -127,6 +152,7 @@ int main(void) {
   RUN(uploads_fills_and_copies);
   RUN(imports_share_the_callers_memory);
   RUN(impossible_sizes);
+  RUN(memory_that_is_not_there);
   RUN(ranges_outside);
   RUN(backends_do_not_mix);
   return check_finish();

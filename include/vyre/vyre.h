@@ -439,7 +439,8 @@ typedef struct vyre_backend_desc {
    */
   uint32_t ordinal;
   /**
-   * Threads of the CPU backend, the dispatching one included; 0: as many as the process may run on.
+   * Threads of the CPU backend, the dispatching one included; 0: as many as the process may run on. More
+   * than 1024 count as 1024; vyre_backend_info() says how many there are.
    */
   uint32_t cpu_threads;
   /**
