@@ -28,18 +28,15 @@ pub trait Sink: Send + Sync {
 
 /// 0: no sink. Read before anything else, so that a silent library pays one load.
 static THRESHOLD: AtomicI32 = AtomicI32::new(0);
-static SINK: RwLock<Option<Arc<dyn Sink>>> = RwLock::new(None);
+static SINK: RwLock<Option<(Level, Arc<dyn Sink>)>> = RwLock::new(None);
 
 thread_local! {
     static IN_SINK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Replaces the sink; it gets messages up to `level`. The old one is dropped once its last message ends.
+/// Replaces the sink; it gets messages up to its level. The old one is dropped once its last message ends.
 pub fn set_sink(sink: Option<(Level, Arc<dyn Sink>)>) {
-    let (threshold, sink) = match sink {
-        Some((level, sink)) => (level as i32, Some(sink)),
-        None => (0, None),
-    };
+    let threshold = sink.as_ref().map_or(0, |(level, _)| *level as i32);
     let old = {
         let mut slot = SINK.write();
         THRESHOLD.store(threshold, Relaxed);
@@ -51,18 +48,35 @@ pub fn set_sink(sink: Option<(Level, Arc<dyn Sink>)>) {
 
 /// Sends a message that is only formatted when somebody listens.
 pub fn log(level: Level, text: impl FnOnce() -> String) {
-    if level as i32 > THRESHOLD.load(Relaxed) || IN_SINK.get() {
+    if level as i32 > THRESHOLD.load(Relaxed) {
         return;
     }
-    let Some(sink) = SINK.read().clone() else {
+    // A sink that calls a failing function of the library would otherwise be called for ever.
+    let Some(_inside) = Inside::enter() else {
         return;
     };
-    let text = text();
-    // A sink that calls a failing function of the library would otherwise be called for ever.
-    IN_SINK.set(true);
-    sink.message(level, &text);
-    IN_SINK.set(false);
-    drop(sink);
+    let sink = SINK.read().clone();
+    // The threshold was read before the lock: between the two, the sink may have been replaced.
+    if let Some((most, sink)) = sink
+        && level <= most
+    {
+        sink.message(level, &text());
+    }
+}
+
+/// Marks this thread as one that runs a sink, also if that panics.
+struct Inside;
+
+impl Inside {
+    fn enter() -> Option<Inside> {
+        (!IN_SINK.replace(true)).then_some(Inside)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        IN_SINK.set(false);
+    }
 }
 
 #[cfg(test)]

@@ -72,6 +72,8 @@ fn every_export_is_one_entry_macro_and_nothing_beside_it() {
             name,
             body,
             attributes,
+            parameters,
+            gives,
         } = function;
         assert!(
             exports::is_one_entry(&body),
@@ -82,12 +84,22 @@ fn every_export_is_one_entry_macro_and_nothing_beside_it() {
             "{name} is not exported"
         );
         assert!(attributes.contains("///"), "{name} has no documentation");
-        for word in ["Any thread may call"] {
+        assert!(
+            attributes
+                .replace("\n/// ", " ")
+                .contains("Any thread may call"),
+            "{name} does not say who may call it"
+        );
+        for parameter in parameters {
             assert!(
-                attributes.replace("\n/// ", " ").contains(word),
-                "{name} does not say \"{word}\""
+                attributes.contains(&format!("/// @param {parameter} ")),
+                "{name} does not say what {parameter} is"
             );
         }
+        assert!(
+            !gives || attributes.contains("/// @return "),
+            "{name} does not say what it returns"
+        );
     }
 }
 

@@ -295,7 +295,7 @@ void vyre_error_free(vyre_error *error);
 /** @} */
 
 /** @defgroup vyre_log Log
- * The library writes nothing anywhere unless a callback is set.
+ * The library writes nothing anywhere unless a callback is set, but for the text of a panic, which is a bug, on standard error.
  * @{
  */
 
@@ -439,7 +439,8 @@ typedef struct vyre_backend_desc {
    */
   uint32_t ordinal;
   /**
-   * Threads of the CPU backend, the dispatching one included; 0: as many as the process may run on.
+   * Threads of the CPU backend, the dispatching one included; 0: as many as the process may run on. More
+   * than 1024 count as 1024; vyre_backend_info() says how many there are.
    */
   uint32_t cpu_threads;
   /**

@@ -26,7 +26,8 @@ pub struct vyre_backend_desc {
     pub kind: vyre_backend_kind,
     /// CUDA device, from 0; the CPU ignores it.
     pub ordinal: u32,
-    /// Threads of the CPU backend, the dispatching one included; 0: as many as the process may run on.
+    /// Threads of the CPU backend, the dispatching one included; 0: as many as the process may run on. More
+    /// than 1024 count as 1024; vyre_backend_info() says how many there are.
     pub cpu_threads: u32,
     /// No flag is defined yet: 0.
     pub flags: u64,

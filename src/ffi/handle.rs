@@ -294,6 +294,31 @@ mod tests {
         assert_eq!(slots.remove(2, id), Err(Wrong::Stale));
     }
 
+    proptest::proptest! {
+        /// Whatever is inserted and removed in whatever order, an id finds its own value or none.
+        #[test]
+        fn ids_never_find_anothers_value(steps in proptest::collection::vec(0usize..8, 1..200), random: u32) {
+            let mut slots = Slots { slots: Vec::new(), free: VecDeque::new() };
+            let (mut live, mut dead) = (Vec::new(), Vec::new());
+            for (value, step) in steps.into_iter().enumerate() {
+                if step < 5 {
+                    live.push((slots.insert(2, value, random)?, value));
+                } else if !live.is_empty() {
+                    let (id, value) = live.swap_remove(step % live.len());
+                    proptest::prop_assert_eq!(slots.remove(2, id), Ok(value));
+                    dead.push(id);
+                }
+                for &(id, value) in &live {
+                    let found = slots.find(2, id).map(|index| slots.slots[index].value);
+                    proptest::prop_assert_eq!(found, Ok(Some(value)));
+                }
+                for &id in &dead {
+                    proptest::prop_assert_eq!(slots.find(2, id), Err(Wrong::Stale));
+                }
+            }
+        }
+    }
+
     #[test]
     fn slots_are_used_again_oldest_first_under_a_new_generation() {
         let mut slots = table();

@@ -12,6 +12,10 @@ pub struct Function {
     pub attributes: String,
     /// Between its outer braces.
     pub body: String,
+    /// Their names.
+    pub parameters: Vec<String>,
+    /// Whether it returns something.
+    pub gives: bool,
 }
 
 /// Every `extern "C"` function that the sources of the C surface export.
@@ -51,12 +55,25 @@ fn function(text: &str, at: usize) -> Function {
     let open = rest.find(" {\n").unwrap() + 2;
     // rustfmt puts the closing brace of an item at the start of a line, and no other one there.
     let close = open + rest[open..].find("\n}\n").unwrap();
+    let signature = &rest[..open];
+    let (parameters, result) = signature
+        .split_once('(')
+        .unwrap()
+        .1
+        .rsplit_once(')')
+        .unwrap();
     let above = &text[..at];
     let start = above.rfind("\n\n").unwrap_or(0);
     Function {
         name,
         attributes: above[start..].trim().to_owned(),
         body: rest[open..close].trim().to_owned(),
+        parameters: parameters
+            .split(',')
+            .filter_map(|parameter| parameter.split_once(':'))
+            .map(|(name, _)| name.trim().to_owned())
+            .collect(),
+        gives: result.contains("->"),
     }
 }
 

@@ -54,7 +54,7 @@ pub const SECTIONS: &[Section] = &[
     Section {
         group: "vyre_log",
         title: "Log",
-        text: "The library writes nothing anywhere unless a callback is set.",
+        text: "The library writes nothing anywhere unless a callback is set, but for the text of a panic, which is a bug, on standard error.",
         files: &["log"],
     },
     Section {
