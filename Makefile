@@ -17,7 +17,7 @@ EXAMPLES := $(BUILD)/examples
 export CARGO
 
 .PHONY: all demo test check header bench nightly clean \
-  install examples test-rust test-c test-install test-examples test-readme check-exports
+  install examples test-rust test-c test-install test-readme test-guide test-examples check-exports
 
 all: install
 
@@ -40,7 +40,7 @@ demo: examples
 
 # --- tests -----------------------------------------------------------------------------------------
 
-test: test-rust test-c test-install test-readme test-examples
+test: test-rust test-c test-install test-readme test-guide test-examples
 	@echo "make test: everything passed"
 
 # nextest gives each test a process of its own and a line at the end; cargo's runner does without it.
@@ -58,6 +58,9 @@ test-c: install
 test-install: install
 	@scripts/setup.sh test
 	tests/install/run.sh $(BUILD)/release $(BUILD)/install-test
+
+test-guide:
+	tests/guide.sh $(BUILD)/guide
 
 test-readme: install
 	tests/readme.sh "$(PREFIX)" $(BUILD)/readme
