@@ -26,6 +26,9 @@ section "The Kronecker graph, from its busiest vertex"
 "$examples/reach" "$work/kronecker16.txt" --repeat 5 | tee "$work/kronecker.log"
 
 section "Done"
-sed -n 's/^reached/karate: reached/p' "$work/karate.log"
+# The sizes of the levels of a search, one after the other.
+sizes() { awk '/^  +[0-9]+ +[0-9]+$/ { printf " %s", $2 }' "$1"; }
+echo "karate: vertices on levels 0, 1, 2, ...:$(sizes "$work/karate.log")"
+echo "Kronecker scale 16: vertices on levels 0, 1, 2, ...:$(sizes "$work/kronecker.log")"
 sed -n 's/^reached/Kronecker scale 16: reached/p; s/^check/Kronecker scale 16/p' "$work/kronecker.log"
 echo "heat: the picture is $work/heat.png"
