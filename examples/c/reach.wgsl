@@ -28,12 +28,6 @@ var<immediate> parameters: Parameters;
 
 var<private> batch: array<u32, BATCH>;
 
-// Whether this invocation is the one that reaches v.
-fn claims(v: u32, level: u32) -> bool {
-  // The load spares the exchange, which costs far more, for the many vertices reached before.
-  return atomicLoad(&levels[v]) == UNREACHED && atomicExchange(&levels[v], level) == UNREACHED;
-}
-
 fn enqueue(count: u32, start: u32) {
   for (var i = 0u; i < count; i++) {
     queue[start + i] = batch[i];
@@ -49,12 +43,15 @@ fn expand_to_odd(first: u32, last: u32, stride: u32, level: u32, end: u32) {
     let row_end = offsets[u + 1u];
     for (var arc = offsets[u]; arc < row_end; arc++) {
       let v = neighbours[arc];
-      if claims(v, level) {
-        batch[kept] = v;
-        kept++;
-        if kept == BATCH {
-          enqueue(kept, end + atomicAdd(&found_odd, kept));
-          kept = 0u;
+      // The load spares most vertices the exchange, which costs far more. The exchange decides who was first.
+      if atomicLoad(&levels[v]) == UNREACHED {
+        if atomicExchange(&levels[v], level) == UNREACHED {
+          batch[kept] = v;
+          kept++;
+          if kept == BATCH {
+            enqueue(kept, end + atomicAdd(&found_odd, kept));
+            kept = 0u;
+          }
         }
       }
     }
@@ -72,12 +69,15 @@ fn expand_to_even(first: u32, last: u32, stride: u32, level: u32, end: u32) {
     let row_end = offsets[u + 1u];
     for (var arc = offsets[u]; arc < row_end; arc++) {
       let v = neighbours[arc];
-      if claims(v, level) {
-        batch[kept] = v;
-        kept++;
-        if kept == BATCH {
-          enqueue(kept, end + atomicAdd(&found_even, kept));
-          kept = 0u;
+      // The load spares most vertices the exchange, which costs far more. The exchange decides who was first.
+      if atomicLoad(&levels[v]) == UNREACHED {
+        if atomicExchange(&levels[v], level) == UNREACHED {
+          batch[kept] = v;
+          kept++;
+          if kept == BATCH {
+            enqueue(kept, end + atomicAdd(&found_even, kept));
+            kept = 0u;
+          }
         }
       }
     }
