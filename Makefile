@@ -95,7 +95,7 @@ bench: install
 	$(BUILD)/benches/bench
 
 nightly:
-	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release differential
+	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release --test differential
 
 clean:
 	rm -rf $(BUILD)

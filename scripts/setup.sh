@@ -32,12 +32,14 @@ for pair in $wanted; do
 done
 [ -n "$missing" ] || exit 0
 
+# A package may hold several of the tools.
+packages=$(tr ' ' '\n' <<<"$packages" | sort -u | tr '\n' ' ')
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
   echo "these tools are missing:$missing" >&2
-  echo "on Debian or Ubuntu: sudo apt-get install$packages" >&2
+  echo "on Debian or Ubuntu: sudo apt-get install $packages" >&2
   exit 1
 fi
-echo "installing$packages"
+echo "installing $packages"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 # The list is words, to be split.
