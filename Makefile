@@ -1,0 +1,102 @@
+# What one does with this repository; each target sets up what it needs.
+#
+#   make demo      build, search two graphs, draw a picture
+#   make test      all tests
+#   make check     format, lints, generated files
+#   make bench     times against OpenMP and memcpy
+#   make nightly   the long differential test
+#   make header    regenerate include/vyre
+#   make clean     remove what was built
+
+CARGO ?= $(or $(shell command -v cargo),$(wildcard $(HOME)/.cargo/bin/cargo),cargo)
+JOBS ?= $(shell nproc)
+# Everything that is built, except what cargo keeps in target/.
+BUILD := build
+PREFIX := $(CURDIR)/$(BUILD)/prefix
+EXAMPLES := $(BUILD)/examples
+export CARGO
+
+.PHONY: all demo test check header bench nightly clean \
+  install examples test-rust test-c test-install test-readme test-guide test-examples check-exports
+
+all: install
+
+# --- building ------------------------------------------------------------------------------------
+
+# The library in build/prefix, as a user would have it under /usr/local.
+install:
+	@scripts/setup.sh build
+	cmake -S . -B $(BUILD)/release -DCMAKE_BUILD_TYPE=Release -DVYRE_CARGO="$(CARGO)" \
+	  -DVYRE_CARGO_TARGET_DIR="$(CURDIR)/target"
+	cmake --build $(BUILD)/release
+	cmake --install $(BUILD)/release --prefix "$(PREFIX)"
+
+examples: install
+	cmake -S examples/c -B $(EXAMPLES) -DCMAKE_PREFIX_PATH="$(PREFIX)"
+	cmake --build $(EXAMPLES) --parallel $(JOBS)
+
+demo: examples
+	@scripts/demo.sh $(EXAMPLES) $(BUILD)/demo
+
+# --- tests -----------------------------------------------------------------------------------------
+
+test: test-rust test-c test-install test-readme test-guide test-examples
+	@echo "make test: everything passed"
+
+# nextest gives each test a process of its own and a line at the end; cargo's runner does without it.
+test-rust:
+	@if "$(CARGO)" nextest --version >/dev/null 2>&1; then \
+	  "$(CARGO)" nextest run --locked --no-fail-fast; \
+	else \
+	  "$(CARGO)" test --locked --no-fail-fast --lib --tests; \
+	fi
+
+test-c: install
+	@scripts/setup.sh test
+	tests/c.sh "$(PREFIX)" $(BUILD)/c
+
+test-install: install
+	@scripts/setup.sh test
+	tests/install/run.sh $(BUILD)/release $(BUILD)/install-test
+
+test-guide:
+	tests/guide.sh $(BUILD)/guide
+
+test-readme: install
+	tests/readme.sh "$(PREFIX)" $(BUILD)/readme
+
+test-examples: examples
+	tests/examples.sh $(EXAMPLES) $(BUILD)/examples-test
+
+# --- checks ----------------------------------------------------------------------------------------
+
+check: check-exports
+	"$(CARGO)" fmt --check
+	"$(CARGO)" clippy --locked --all-targets -- -D warnings
+	"$(CARGO)" test --locked --test header
+	scripts/check_sources.sh
+	@echo "make check: everything passed"
+
+# The shared library exports the committed list and nothing else.
+check-exports:
+	@scripts/setup.sh test
+	"$(CARGO)" build --locked --lib
+	sh c_tests/check_exports.sh target/debug/libvyre.so include/vyre/vyre.symbols
+
+header:
+	VYRE_UPDATE_HEADER=1 "$(CARGO)" test --locked --test header
+
+# --- the rest ----------------------------------------------------------------------------------------
+
+bench: install
+	@scripts/setup.sh bench
+	cmake -S benches/c -B $(BUILD)/benches -DCMAKE_PREFIX_PATH="$(PREFIX)" -DCMAKE_C_COMPILER=gcc
+	cmake --build $(BUILD)/benches --parallel $(JOBS)
+	$(BUILD)/benches/bench
+
+nightly:
+	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release --test differential
+
+clean:
+	rm -rf $(BUILD)
+	"$(CARGO)" clean
