@@ -138,3 +138,96 @@ fn workgroup_barriers_are_proven_or_left_to_a_vote() {
     assert_eq!(proofs("if group.x == 0u { workgroupBarrier(); }"), [true]);
     assert_eq!(proofs("if local == 0u { workgroupBarrier(); }"), [false]);
 }
+
+#[test]
+fn one_flag_a_round_needs_one_barrier_a_round() {
+    // The next round's write, in the interval of the load, goes to the next element.
+    accepted(
+        "for (var i = 0u; i < 32u; i++) {
+            if data[gid.x] > i { atomicOr(&changed[i], 1u); }
+            gridBarrier();
+            if atomicLoad(&changed[i]) == 0u { break; }
+        }",
+    );
+    accepted(
+        "var i = 0;
+        loop {
+            if data[gid.x] > 5u { atomicStore(&changed[i], 1u); }
+            gridBarrier();
+            let more = atomicLoad(&changed[i]);
+            i += 1;
+            if more == 0u { return; }
+        }",
+    );
+    accepted(
+        "for (var outer = 0u; outer < 3u; outer++) {
+            for (var i = 0u; i < 9u; i++) {
+                if data[gid.x] > i { atomicOr(&changed[i + 4u], 1u); }
+                gridBarrier();
+                if atomicLoad(&changed[i + 4u]) == 0u { break; }
+                data[gid.x] += 1u;
+            }
+            gridBarrier();
+        }",
+    );
+}
+
+#[test]
+fn flags_that_a_later_round_may_reach_are_refused() {
+    for body in [
+        // The element that was just read.
+        "for (var i = 1u; i < 32u; i++) {
+            if data[gid.x] > i { atomicOr(&changed[i - 1u], 1u); }
+            gridBarrier();
+            if atomicLoad(&changed[i]) == 0u { break; }
+        }",
+        // The same element in every round.
+        "for (var i = 0u; i < 32u; i++) {
+            if data[gid.x] > i { atomicOr(&changed[7], 1u); }
+            gridBarrier();
+            if atomicLoad(&changed[7]) == 0u { break; }
+        }",
+        // Written between the barrier and the load.
+        "for (var i = 0u; i < 32u; i++) {
+            gridBarrier();
+            if data[gid.x] > i { atomicOr(&changed[i], 1u); }
+            if atomicLoad(&changed[i]) == 0u { break; }
+        }",
+        // A counter that may stand still.
+        "var i = 0u;
+        for (var turn = 0u; turn < 32u; turn++) {
+            if data[gid.x] > i { atomicOr(&changed[i], 1u); }
+            gridBarrier();
+            if atomicLoad(&changed[i]) == 0u { break; }
+            if plan[turn] == 1u { i += 1u; }
+        }",
+        // Counters that differ from one invocation to the next.
+        "for (var i = local; i < 32u; i++) {
+            if data[gid.x] > i { atomicOr(&changed[i], 1u); }
+            gridBarrier();
+            if atomicLoad(&changed[i]) == 0u { break; }
+        }",
+        // Elements that a multiplication may fold together.
+        "for (var i = 0u; i < 32u; i++) {
+            if data[gid.x] > i { atomicOr(&changed[i * 65536u], 1u); }
+            gridBarrier();
+            if atomicLoad(&changed[i * 65536u]) == 0u { break; }
+        }",
+        // An element that anybody may choose.
+        "for (var i = 0u; i < 32u; i++) {
+            atomicOr(&changed[data[gid.x]], 1u);
+            gridBarrier();
+            if atomicLoad(&changed[i]) == 0u { break; }
+        }",
+        // An inner loop that runs the counter on by an unknown count.
+        "var i = 0u;
+        loop {
+            if data[gid.x] > i { atomicOr(&changed[i], 1u); }
+            gridBarrier();
+            if atomicLoad(&changed[i]) == 0u { break; }
+            for (var k = 0u; k < plan[0]; k++) { i += 1u; }
+        }",
+    ] {
+        refused(body, "changed");
+    }
+}

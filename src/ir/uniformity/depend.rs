@@ -1,13 +1,15 @@
 //! What each value depends on.
 
 use super::Level;
+use super::disjoint;
 use super::explain::Why;
 use super::graph::{Graph, NodeIx, Role, SourceOf};
 use super::intervals::Intervals;
 use super::locals::Locals;
 use super::walk::{Pos, RegionKind, Walk};
+use crate::ir::phases::Cfg;
 use crate::ir::{
-    Access, AtomicOp, Builtin, Expr, NodeKind, Operand, Program, Region, Span, ValueId,
+    Access, AtomicOp, Builtin, Expr, Node, NodeKind, Operand, Program, Region, Span, ValueId,
 };
 
 /// Enters the values of a program into the graph of its control flow. Returns, by local, a node for all that
@@ -28,6 +30,8 @@ pub fn enter(
         graph,
         arrays,
         locals: Locals::new(walk),
+        cfg: None,
+        attempts: ATTEMPTS,
     };
     for pos in 0..walk.nodes.len() {
         enter.node(pos);
@@ -44,7 +48,14 @@ struct Enter<'w, 'a> {
     /// By private array: one node for all it holds, at any time.
     arrays: Vec<NodeIx>,
     locals: Locals<'w, 'a>,
+    /// For `disjoint`, made when first needed.
+    cfg: Option<Cfg<'w>>,
+    /// How many more loads are worth a look at their whole interval.
+    attempts: u32,
 }
+
+/// Programs decide by a few loads; one with thousands is not worth a pass over it for each.
+const ATTEMPTS: u32 = 64;
 
 impl Enter<'_, '_> {
     fn node(&mut self, pos: Pos) {
@@ -151,7 +162,8 @@ impl Enter<'_, '_> {
         let placed = &self.walk.nodes[pos];
         let span = placed.node.span;
         let bit = self.walk.flow.bit(access.region);
-        if bit.is_some_and(|bit| self.intervals.is_written(placed.block, bit)) {
+        let written = bit.is_some_and(|bit| self.intervals.is_written(placed.block, bit));
+        if written && !self.is_apart(placed.node, access) {
             let why = Why::Written {
                 region: access.region,
                 load: pos,
@@ -161,6 +173,16 @@ impl Enter<'_, '_> {
             let why = Why::WorkgroupMemory(access.region);
             self.varies(value, Level::Workgroup, why, span);
         }
+    }
+
+    /// Whether the writes of the load's interval go to other elements.
+    fn is_apart(&mut self, load: &Node, access: &Access) -> bool {
+        let Some(attempts) = self.attempts.checked_sub(1) else {
+            return false;
+        };
+        self.attempts = attempts;
+        let cfg = self.cfg.get_or_insert_with(|| Cfg::of(self.program));
+        disjoint::proves(self.program, cfg, load, access)
     }
 
     /// All that a local is assigned, whether it is, and what paths that meet bring.

@@ -4,10 +4,11 @@
 //! `walk` goes through the program once. It numbers the nodes, draws the control flow that `intervals`
 //! needs to say which loads may see a write of their own barrier interval, and enters into the `graph`
 //! what decides whether each place is reached. `depend` enters what each value depends on, `locals` finding
-//! the assignments that reach a read. The level of a node of the graph is then the highest of what it
+//! the assignments that reach a read and `disjoint` excusing writes that miss a load's element. The level of a node of the graph is then the highest of what it
 //! depends on: one flood from the sources, linear in the size of the graph. `explain` reads the way back.
 
 mod depend;
+mod disjoint;
 mod explain;
 mod graph;
 mod intervals;
