@@ -236,3 +236,28 @@ fn an_aligned_member_aligns_what_holds_it() {
     let written: Vec<u32> = [0, 16, 32, 64, 80].map(|i| after[1][i]).into();
     assert_eq!(written, [1, 5, 0, 6, 0]);
 }
+
+#[test]
+fn a_variable_declared_in_a_loop_starts_at_zero_each_time() {
+    // The array is read where only the round before wrote; the dynamic index keeps it in memory.
+    let source = "
+        @group(0) @binding(0) var<storage, read> at: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(1)
+        fn main() {
+            for (var round = 0u; round < 4u; round++) {
+                var a: array<u32, 8>;
+                var scalar: u32;
+                out[round * 4u] = a[at[0]] + a[at[1]];
+                out[round * 4u + 1u] = scalar;
+                a[at[round % 2u]] = 7u + round;
+                scalar = 9u;
+                workgroupBarrier();
+                out[round * 4u + 2u] = a[at[round % 2u]];
+                out[round * 4u + 3u] = a[at[2]];
+            }
+        }";
+    let result = harness::run(1, source, [1, 1, 1], &[vec![3, 5, 6], vec![99; 16]]);
+    let expected: Vec<u32> = (0..4).flat_map(|round| [0, 0, 7 + round, 0]).collect();
+    assert_eq!(result[1], expected);
+}
