@@ -120,7 +120,3 @@ impl Compiled {
         (self.code.size() + self.source.text().len()) as u64
     }
 }
-
-#[cfg(test)]
-#[path = "tests.rs"]
-mod tests;

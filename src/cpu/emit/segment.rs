@@ -67,6 +67,8 @@ pub struct Emitter<'a, 'f> {
     pub invocation: Invocation,
     pub values: HashMap<ValueId, Def>,
     pub locals: HashMap<LocalId, Variable>,
+    /// The segment's `live_values`.
+    loaded: HashSet<ValueId>,
     blocks: HashMap<BlockId, clif::Block>,
     /// Where an invocation goes with the resume code that it arrived at.
     arrived: clif::Block,
@@ -130,6 +132,7 @@ pub fn emit<'a>(source: Source<'a>, segment: &'a Segment, mut builder: FunctionB
         },
         values: HashMap::new(),
         locals: HashMap::new(),
+        loaded: segment.live_values.iter().copied().collect(),
         blocks,
         arrived,
         stopped,
@@ -414,8 +417,8 @@ impl Emitter<'_, '_> {
             .expect("a segment's exits have segments of their own");
         for &id in &behind.live_values {
             // A slot that was loaded and not defined anew still holds its value.
-            let loaded = self.segment.live_values.contains(&id)
-                && matches!(self.values.get(&id), Some(Def::Fixed(_)));
+            let loaded =
+                self.loaded.contains(&id) && matches!(self.values.get(&id), Some(Def::Fixed(_)));
             if let Some(place) = phases.slots.of_value(id)
                 && !loaded
             {

@@ -10,8 +10,6 @@ mod cfg;
 mod liveness;
 mod remat;
 mod slots;
-#[cfg(test)]
-mod tests;
 pub mod uses;
 
 pub use cfg::{Block, BlockId, Cfg, End};
