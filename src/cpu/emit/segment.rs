@@ -90,6 +90,9 @@ fn offset32(offset: u64) -> i32 {
     i32::try_from(offset).expect("structures of the ABI are small")
 }
 
+/// Bytes of a private array up to which stores are cheaper than a call.
+const INLINE_ZEROS: u64 = 64;
+
 /// Fills in the body of one segment's function.
 pub fn emit<'a>(source: Source<'a>, segment: &'a Segment, mut builder: FunctionBuilder<'_>) {
     let entry = builder.create_block();
@@ -338,6 +341,15 @@ impl Emitter<'_, '_> {
     pub fn clear(&mut self, id: MemoryId) {
         let address = self.frame_address(self.source.frame.private(id));
         let size = self.source.program.private[id.index()].size;
+        if size <= INLINE_ZEROS && size.is_multiple_of(4) {
+            let zero = self.builder.ins().iconst(types::I32, 0);
+            for offset in (0..size).step_by(4) {
+                self.builder
+                    .ins()
+                    .store(plain(), zero, address, offset32(offset));
+            }
+            return;
+        }
         let size = self.builder.ins().iconst(types::I64, size as i64);
         self.call(helpers::zero(), &[address, size]);
     }

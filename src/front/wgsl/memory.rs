@@ -6,7 +6,7 @@ use super::lower::{BIG, Lower};
 use super::pointer::{Place, Pointer, Spread};
 use super::types::{Shape, Ty};
 use super::value::{Components, Value};
-use crate::ir::{Access, BinaryOp, CompareOp, Const, Memory, Operand, Region, Scalar};
+use crate::ir::{Access, BinaryOp, CompareOp, Const, Memory, MemoryId, Operand, Region, Scalar};
 
 /// Consecutive scalars of one type that one node moves.
 struct Run {
@@ -136,6 +136,12 @@ impl Lower<'_> {
         match value {
             Value::Memory(source) => self.copy(place, source),
             Value::Zero => self.zero(place),
+            // A whole array that starts anew: what it held before is known to be dead.
+            Value::Scalars(scalars)
+                if self.whole(place).is_some() && scalars.iter().all(is_zero) =>
+            {
+                self.zero(place);
+            }
             Value::Scalars(scalars) => self.store_scalars(place, scalars),
             Value::Pointer(_) => unreachable!("naga stores no pointers"),
         }
@@ -198,11 +204,21 @@ impl Lower<'_> {
         });
     }
 
+    /// The private array that the place is all of.
+    fn whole(&self, place: &Place) -> Option<MemoryId> {
+        match place.region {
+            Region::Private(memory)
+                if place.index.is_none()
+                    && place.ty.size == self.b.private[memory.index()].size =>
+            {
+                Some(memory)
+            }
+            _ => None,
+        }
+    }
+
     fn zero(&mut self, place: &Place) {
-        if let Region::Private(memory) = place.region
-            && place.index.is_none()
-            && place.ty.size == self.b.private[memory.index()].size
-        {
+        if let Some(memory) = self.whole(place) {
             self.b.clear(memory);
             return;
         }
@@ -299,4 +315,8 @@ impl Lower<'_> {
             other => other.scalars(ty),
         }
     }
+}
+
+fn is_zero(operand: &Operand) -> bool {
+    matches!(operand, Operand::Const(c) if c.bits == 0)
 }
