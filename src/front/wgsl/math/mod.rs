@@ -1,46 +1,22 @@
 //! Operators and built-in functions on components.
+//!
+//! Operators and conversions are here. `functions` knows every built-in function: those that the IR has
+//! an operation for, and simple compositions; `bits`, `packing` and `geometry` hold the longer ones.
 
-use naga::{
-    BinaryOperator, MathFunction, RelationalFunction, ScalarKind, TypeInner, UnaryOperator,
-};
+mod bits;
+mod functions;
+mod geometry;
+mod packing;
+
+pub use functions::math;
+
+use naga::{BinaryOperator, RelationalFunction, ScalarKind, TypeInner, UnaryOperator};
 use smallvec::smallvec;
 
 use super::types;
 use super::value::Components;
 use crate::front::build::Builder;
-use crate::ir::{BinaryOp, CompareOp, MathOp, Operand, Scalar, UnaryOp};
-
-/// Functions that the IR has an operation for, component by component.
-pub fn math(
-    b: &mut Builder,
-    fun: MathFunction,
-    _shape: &TypeInner,
-    args: &[Components],
-) -> Result<Components, String> {
-    let op = match fun {
-        MathFunction::Abs => MathOp::Abs,
-        MathFunction::Min => MathOp::Min,
-        MathFunction::Max => MathOp::Max,
-        MathFunction::Fma => MathOp::Fma,
-        MathFunction::Sqrt => MathOp::Sqrt,
-        MathFunction::Floor => MathOp::Floor,
-        MathFunction::Ceil => MathOp::Ceil,
-        MathFunction::Trunc => MathOp::Trunc,
-        MathFunction::Round => MathOp::Round,
-        MathFunction::CountOneBits => MathOp::CountOneBits,
-        MathFunction::CountLeadingZeros => MathOp::CountLeadingZeros,
-        MathFunction::CountTrailingZeros => MathOp::CountTrailingZeros,
-        MathFunction::ReverseBits => MathOp::ReverseBits,
-        other => return Err(format!("the built-in function {other:?} is not supported")),
-    };
-    Ok((0..args[0].len())
-        .map(|i| {
-            let operands: Components = args.iter().map(|x| x[i]).collect();
-            let ty = b.ty(operands[0]);
-            b.math(op, ty, &operands)
-        })
-        .collect())
-}
+use crate::ir::{BinaryOp, CompareOp, Operand, Scalar, UnaryOp};
 
 pub fn cast(
     b: &mut Builder,
