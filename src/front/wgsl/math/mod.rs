@@ -16,7 +16,7 @@ use smallvec::smallvec;
 use super::types;
 use super::value::Components;
 use crate::front::build::Builder;
-use crate::ir::{BinaryOp, CompareOp, Operand, Scalar, UnaryOp};
+use crate::ir::{BinaryOp, CompareOp, MathOp, Operand, Scalar, UnaryOp};
 
 pub fn cast(
     b: &mut Builder,
@@ -32,6 +32,7 @@ pub fn cast(
     Ok(args
         .iter()
         .map(|&x| match convert {
+            Some(_) if to == Scalar::Bool && b.ty(x) == Scalar::F32 => is_not_zero(b, x),
             Some(_) => {
                 let x = clamped(b, to, x);
                 b.convert(to, x)
@@ -39,6 +40,15 @@ pub fn cast(
             None => b.bitcast(to, x),
         })
         .collect())
+}
+
+/// Whether a number is not zero; NaN is not. WGSL lets an implementation take a denormal number for
+/// zero here, and those that its conformance suite runs on do.
+fn is_not_zero(b: &mut Builder, x: Operand) -> Operand {
+    let magnitude = b.math(MathOp::Abs, Scalar::F32, &[x]);
+    let smallest = b.constant(Scalar::F32, f64::from(f32::MIN_POSITIVE));
+    let zero = b.compare(CompareOp::Lt, magnitude, smallest);
+    b.unary(UnaryOp::Not, zero)
 }
 
 /// WGSL converts a float that is out of an integer's range to the closest integer that the float
