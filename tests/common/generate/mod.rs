@@ -38,7 +38,9 @@ const GRIDS: [([u32; 3], [u32; 3]); 6] = [
     ([5, 1, 3], [1, 4, 1]),
 ];
 
-pub fn generate(seed: u64) -> Case {
+/// `is_wild`: some conditions differ between invocations where barriers need them not to. Such a program
+/// may race, but it does the same wherever invocations run one after the other in their order.
+pub fn generate(seed: u64, is_wild: bool) -> Case {
     let mut random = Random::new(seed);
     let (size, workgroups) = *random.pick(&GRIDS);
     let total: u32 = size.iter().chain(&workgroups).product();
@@ -51,7 +53,7 @@ pub fn generate(seed: u64) -> Case {
         words(COUNTERS),
         words(total),
     ];
-    let source = Writer::new(random, size).program();
+    let source = Writer::new(random, size, is_wild).program();
     Case {
         source,
         workgroups,

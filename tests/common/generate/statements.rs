@@ -36,10 +36,12 @@ pub struct Writer {
     /// Whether this is inside of a `continuing`, however deep.
     continuing: bool,
     depth: usize,
+    /// Whether conditions may vary where they should agree.
+    is_wild: bool,
 }
 
 impl Writer {
-    pub fn new(mut random: Random, size: [u32; 3]) -> Writer {
+    pub fn new(mut random: Random, size: [u32; 3], is_wild: bool) -> Writer {
         let counting = *random.pick(&["Add", "Max", "Min", "Xor", "Or", "And"]);
         let budget = 15 + random.below(60);
         Writer {
@@ -59,6 +61,7 @@ impl Writer {
             loops: Vec::new(),
             continuing: false,
             depth: 0,
+            is_wild,
         }
     }
 
@@ -181,6 +184,15 @@ impl Writer {
         self.flow = outer;
     }
 
+    /// A value that decides what runs.
+    fn decider(&mut self, ty: Ty, level: Level, depth: u32) -> String {
+        let level = match self.is_wild && self.random.one_in(3) {
+            true => Level::Varying,
+            false => level,
+        };
+        self.expression(ty, level, depth)
+    }
+
     fn level(&mut self) -> Level {
         *self.random.pick(&Level::ALL)
     }
@@ -203,7 +215,7 @@ impl Writer {
             26 => self.own(),
             27 => self.call(),
             28 if self.may_return() && self.random.one_in(4) => {
-                let condition = self.expression(Ty::Bool, Level::Grid, 2);
+                let condition = self.decider(Ty::Bool, Level::Grid, 2);
                 self.line(&format!(
                     "if {condition} {{ output[me * 6u + 3u] = 7u; return; }}"
                 ));
@@ -262,7 +274,7 @@ impl Writer {
 
     fn if_(&mut self) {
         let level = self.level().max(self.flow);
-        let condition = self.expression(Ty::Bool, level, 2);
+        let condition = self.decider(Ty::Bool, level, 2);
         self.line(&format!("if {condition} {{"));
         self.scope(level, 4);
         if self.random.one_in(2) {
@@ -276,7 +288,7 @@ impl Writer {
         let level = self.level().max(self.flow);
         let ty = [Ty::U32, Ty::I32][self.random.below(2)];
         let s = ty.suffix();
-        let selector = self.expression(ty, level, 2);
+        let selector = self.decider(ty, level, 2);
         self.line(&format!("switch {selector} % 5{s} {{"));
         // `break` means the switch in here.
         let loops = self.loops.clone();
@@ -301,7 +313,7 @@ impl Writer {
         let i = self.name();
         let limit = match self.random.one_in(2) {
             true => format!("{}u", 1 + self.random.below(4)),
-            false => format!("({} % 4u)", self.expression(Ty::U32, level, 1)),
+            false => format!("({} % 4u)", self.decider(Ty::U32, level, 1)),
         };
         self.loops.push(Loop {
             level,
@@ -362,7 +374,7 @@ impl Writer {
         if self.flow > open.level || open.in_continuing {
             return self.assignment();
         }
-        let condition = self.expression(Ty::Bool, open.level, 2);
+        let condition = self.decider(Ty::Bool, open.level, 2);
         let word = match open.breaks && self.random.one_in(2) {
             true => "break",
             false => "continue",
