@@ -34,7 +34,7 @@ pub fn extract(b: &mut Builder, x: Operand, offset: Operand, count: Operand) -> 
     let up = sub(b, above, range.offset);
     let top = b.binary(BinaryOp::Shl, x, up);
     let bottom = b.binary(BinaryOp::Shr, top, above);
-    // Both shifts are by the width or less only if there is a bit, and by the width they do nothing.
+    // A range of at least one bit makes both shifts less than the width; WGSL's wrap at it.
     b.select(range.is_empty, Const::zero(ty).into(), bottom)
 }
 
