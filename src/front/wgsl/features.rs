@@ -1,9 +1,11 @@
 //! The names of what naga accepts and lowering refuses.
 
+use naga::front::Typifier;
+use naga::proc::ResolveContext;
 use naga::valid::{EntryPointError, ValidationError};
 use naga::{
-    Block, Expression, Function, Handle, ImageClass, Module, ScalarKind, Span, Statement, Type,
-    TypeInner, WithSpan,
+    Block, Expression, Function, Handle, ImageClass, MathFunction, Module, PredeclaredType,
+    ScalarKind, Span, Statement, Type, TypeInner, WithSpan,
 };
 
 use super::lower::clamp;
@@ -106,6 +108,13 @@ pub fn refusal(
             if !is_refused(module, inner) {
                 return None;
             }
+            if let Some(span) = frexp_of_half(module) {
+                let what = "`frexp` of f16 is not supported";
+                let error = source.error_as(Status::Unsupported, clamp(source, span), what);
+                return Some(error.with_fix(
+                    "Call it with `f32(...)` of the number: fraction and exponent are the same.",
+                ));
+            }
             let what = format!("this is {}", of_type(module, inner));
             (user_of_type(module, *handle), what)
         }
@@ -121,6 +130,35 @@ pub fn refusal(
         _ => return None,
     };
     Some(source.error_as(Status::Unsupported, clamp(source, span), &what))
+}
+
+/// A `frexp` whose operand is f16: naga makes its exponents 16-bit integers, which the program
+/// then never mentions.
+fn frexp_of_half(module: &Module) -> Option<Span> {
+    let is_half = |ty: &PredeclaredType| matches!(ty, PredeclaredType::FrexpResult { scalar, .. } if scalar.width == 2);
+    let mut results = module.special_types.predeclared_types.keys();
+    if !results.any(is_half) {
+        return None;
+    }
+    let functions = module.functions.iter().map(|(_, f)| f);
+    let mut entries = functions.chain(module.entry_points.iter().map(|e| &e.function));
+    entries.find_map(|f| {
+        let context = ResolveContext::with_locals(module, &f.local_variables, &f.arguments);
+        let mut typifier = Typifier::new();
+        f.expressions.iter().find_map(|(handle, expression)| {
+            typifier.grow(handle, &f.expressions, &context).ok()?;
+            let Expression::Math {
+                fun: MathFunction::Frexp,
+                arg,
+                ..
+            } = *expression
+            else {
+                return None;
+            };
+            let scalar = typifier.get(arg, &module.types).scalar()?;
+            (scalar.width == 2).then(|| f.expressions.get_span(handle))
+        })
+    })
 }
 
 /// A variable or parameter of a type.

@@ -169,7 +169,7 @@ impl Writer {
         let a = self.expression(ty, level, depth - 1);
         let b = self.expression(ty, level, depth - 1);
         let narrow = ty.bits() == 32;
-        match self.random.below(10) {
+        match self.random.below(16) {
             0 => format!("min({a}, {b})"),
             1 => format!("max({a}, {b})"),
             2 => format!("abs({a})"),
@@ -178,10 +178,39 @@ impl Writer {
             5 if narrow => format!("reverseBits({a})"),
             6 if narrow => format!("countLeadingZeros({a})"),
             8 if narrow => format!("countTrailingZeros({a})"),
+            10 => format!("firstLeadingBit({a})"),
+            11 => format!("firstTrailingBit({a})"),
+            12 => {
+                let range = self.bit_range(ty, level, depth);
+                format!("extractBits({a}, {range})")
+            }
+            13 => {
+                let range = self.bit_range(ty, level, depth);
+                format!("insertBits({a}, {b}, {range})")
+            }
+            14 => {
+                let c = self.expression(ty, level, depth - 1);
+                format!("dot(vec3({a}, {b}, {c}), vec3({c}, {a}, {b}))")
+            }
+            15 => {
+                let c = self.expression(ty, level, depth - 1);
+                format!("clamp({a}, {b}, {c})")
+            }
             _ => {
                 let c = self.expression(ty, level, depth - 1);
                 format!("max({a}, min({b}, {c}))")
             }
+        }
+    }
+
+    /// An offset and a count, reaching beyond the width at times.
+    fn bit_range(&mut self, ty: Ty, level: Level, depth: u32) -> String {
+        let modulus = ty.bits() + 8;
+        let offset = self.expression(Ty::U32, level, depth - 1);
+        let count = self.expression(Ty::U32, level, depth - 1);
+        match self.random.one_in(4) {
+            true => format!("{offset}, {count}"),
+            false => format!("{offset} % {modulus}u, {count} % {modulus}u"),
         }
     }
 }

@@ -1,81 +1,93 @@
-//! Bit fields and first bits.
+//! Functions on the bits of integers.
 
+use super::shorthand::{apply, min, sub};
 use crate::front::build::Builder;
 use crate::ir::{BinaryOp, CompareOp, Const, MathOp, Operand, Scalar, UnaryOp};
 
-fn integer(ty: Scalar, value: u64) -> Operand {
-    let mask = u64::MAX >> (64 - ty.bits());
-    Const {
-        ty,
-        bits: value & mask,
+/// Where a range of bits starts and how many it has: never beyond the width, and whether it is empty.
+struct Range {
+    width: Operand,
+    offset: Operand,
+    count: Operand,
+    is_empty: Operand,
+}
+
+fn range(b: &mut Builder, of: Scalar, offset: Operand, count: Operand) -> Range {
+    let width: Operand = Const::u32(of.bits()).into();
+    let offset = min(b, offset, width);
+    let rest = sub(b, width, offset);
+    let count = min(b, count, rest);
+    let is_empty = b.compare(CompareOp::Eq, count, Const::u32(0).into());
+    Range {
+        width,
+        offset,
+        count,
+        is_empty,
     }
-    .into()
 }
 
-/// A field's offset and size, cut to the bits that are there.
-fn field(b: &mut Builder, width: u32, offset: Operand, count: Operand) -> (Operand, Operand) {
-    let width = Const::u32(width).into();
-    let offset = b.math(MathOp::Min, Scalar::U32, &[offset, width]);
-    let room = b.binary(BinaryOp::Sub, width, offset);
-    let count = b.math(MathOp::Min, Scalar::U32, &[count, room]);
-    (offset, count)
-}
-
-/// `extractBits`: the field moved to the top and back, which extends its sign or zeros.
+/// The range moved to the top and from there to the bottom, which extends the sign of signed types.
 pub fn extract(b: &mut Builder, x: Operand, offset: Operand, count: Operand) -> Operand {
     let ty = b.ty(x);
-    let width: Operand = Const::u32(ty.bits()).into();
-    let (offset, count) = field(b, ty.bits(), offset, count);
-    let unused = b.binary(BinaryOp::Sub, width, count);
-    let above = b.binary(BinaryOp::Sub, unused, offset);
-    let top = b.binary(BinaryOp::Shl, x, above);
-    let value = b.binary(BinaryOp::Shr, top, unused);
-    // A shift by the whole width would be one by none.
-    let empty = b.compare(CompareOp::Eq, count, Const::u32(0).into());
-    b.select(empty, integer(ty, 0), value)
+    let range = range(b, ty, offset, count);
+    let above = sub(b, range.width, range.count);
+    let up = sub(b, above, range.offset);
+    let top = b.binary(BinaryOp::Shl, x, up);
+    let bottom = b.binary(BinaryOp::Shr, top, above);
+    // A range of at least one bit makes both shifts less than the width; WGSL's wrap at it.
+    b.select(range.is_empty, Const::zero(ty).into(), bottom)
 }
 
-/// `insertBits`.
 pub fn insert(
     b: &mut Builder,
     x: Operand,
-    new: Operand,
+    bits: Operand,
     offset: Operand,
     count: Operand,
 ) -> Operand {
     let ty = b.ty(x);
-    let (offset, count) = field(b, ty.bits(), offset, count);
-    let power = b.binary(BinaryOp::Shl, integer(ty, 1), count);
-    let ones = b.binary(BinaryOp::Sub, power, integer(ty, 1));
-    let all = b.compare(CompareOp::Eq, count, Const::u32(ty.bits()).into());
-    let ones = b.select(all, integer(ty, u64::MAX), ones);
-    let mask = b.binary(BinaryOp::Shl, ones, offset);
-    let moved = b.binary(BinaryOp::Shl, new, offset);
-    let inside = b.binary(BinaryOp::And, moved, mask);
-    let others = b.unary(UnaryOp::Not, mask);
-    let outside = b.binary(BinaryOp::And, x, others);
-    b.binary(BinaryOp::Or, outside, inside)
+    let unsigned = match ty {
+        Scalar::I32 | Scalar::U32 => Scalar::U32,
+        _ => Scalar::U64,
+    };
+    let range = range(b, ty, offset, count);
+    let above = sub(b, range.width, range.count);
+    let ones = b.unary(UnaryOp::Not, Const::zero(unsigned).into());
+    let mask = b.binary(BinaryOp::Shr, ones, above);
+    let mask = b.binary(BinaryOp::Shl, mask, range.offset);
+    let mask = b.bitcast(ty, mask);
+    let bits = b.binary(BinaryOp::Shl, bits, range.offset);
+    let bits = b.binary(BinaryOp::And, bits, mask);
+    let kept = b.unary(UnaryOp::Not, mask);
+    let kept = b.binary(BinaryOp::And, x, kept);
+    let joined = b.binary(BinaryOp::Or, kept, bits);
+    b.select(range.is_empty, x, joined)
 }
 
-/// `firstTrailingBit`: all ones if no bit is set.
+/// The number of the lowest bit that is one, all ones if there is none.
 pub fn first_trailing(b: &mut Builder, x: Operand) -> Operand {
     let ty = b.ty(x);
-    let zeros = b.math(MathOp::CountTrailingZeros, ty, &[x]);
-    let none = b.compare(CompareOp::Eq, x, integer(ty, 0));
-    b.select(none, integer(ty, u64::MAX), zeros)
+    let zero = Const::zero(ty).into();
+    let none = b.unary(UnaryOp::Not, zero);
+    let found = apply(b, MathOp::CountTrailingZeros, x);
+    let is_zero = b.compare(CompareOp::Eq, x, zero);
+    b.select(is_zero, none, found)
 }
 
-/// `firstLeadingBit`: of a negative number the first zero; all ones if there is none.
+/// The number of the highest bit that differs from the sign (unsigned: from zero), all ones if
+/// there is none: as many zeros as the width make -1 by themselves.
 pub fn first_leading(b: &mut Builder, x: Operand) -> Operand {
     let ty = b.ty(x);
+    let last = Const {
+        ty,
+        bits: u64::from(ty.bits()) - 1,
+    };
     let x = if ty.is_signed() {
-        let negative = b.compare(CompareOp::Lt, x, integer(ty, 0));
-        let inverted = b.unary(UnaryOp::Not, x);
-        b.select(negative, inverted, x)
+        let sign = b.binary(BinaryOp::Shr, x, Const::u32(ty.bits() - 1).into());
+        b.binary(BinaryOp::Xor, x, sign)
     } else {
         x
     };
-    let zeros = b.math(MathOp::CountLeadingZeros, ty, &[x]);
-    let top = integer(ty, u64::from(ty.bits()) - 1);
-    b.binary(BinaryOp::Sub, top, zeros)
+    let zeros = apply(b, MathOp::CountLeadingZeros, x);
+    sub(b, last.into(), zeros)
 }

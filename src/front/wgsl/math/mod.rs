@@ -1,184 +1,129 @@
-//! Operators and built-in functions on components.
+//! Operators, conversions and built-in functions, on components.
 //!
-//! Operators and conversions are here. `functions` knows every built-in function: those that the IR has
-//! an operation for, and simple compositions; `bits`, `packing` and `geometry` hold the longer ones.
+//! `operators` and `cast` lower what has a syntax of its own; the built-in functions are here where
+//! the IR has an operation for them, else composed in the file of their family, each with WGSL's
+//! own formula so that its error bounds hold.
 
 mod bits;
-mod functions;
+mod cast;
 mod geometry;
+mod interpolation;
+mod matrix;
+mod operators;
 mod packing;
+mod parts;
+mod shorthand;
 
-pub use functions::math;
-
-use naga::{BinaryOperator, RelationalFunction, ScalarKind, TypeInner, UnaryOperator};
+use naga::{MathFunction, TypeInner};
 use smallvec::smallvec;
 
-use super::types;
+pub use cast::cast;
+pub use operators::{binary, relational, unary};
+
 use super::value::Components;
 use crate::front::build::Builder;
-use crate::ir::{BinaryOp, CompareOp, MathOp, Operand, Scalar, UnaryOp};
+use crate::ir::{MathOp, Operand};
 
-pub fn cast(
+/// A built-in function; `shape` is the type of the first argument.
+pub fn math(
     b: &mut Builder,
-    from: naga::Scalar,
-    kind: ScalarKind,
-    convert: Option<u8>,
-    args: &Components,
-    _shape: &TypeInner,
+    fun: MathFunction,
+    shape: &TypeInner,
+    args: &[Components],
 ) -> Result<Components, String> {
-    let width = convert.unwrap_or(from.width);
-    let to = types::scalar(naga::Scalar { kind, width })
-        .ok_or_else(|| "16-bit integers are not supported".to_string())?;
-    Ok(args
-        .iter()
-        .map(|&x| match convert {
-            Some(_) if to == Scalar::Bool && b.ty(x) == Scalar::F32 => is_not_zero(b, x),
-            Some(_) => {
-                let x = clamped(b, to, x);
-                b.convert(to, x)
-            }
-            None => b.bitcast(to, x),
-        })
-        .collect())
-}
-
-/// Whether a number is not zero; NaN is not. WGSL lets an implementation take a denormal number for
-/// zero here, and those that its conformance suite runs on do.
-fn is_not_zero(b: &mut Builder, x: Operand) -> Operand {
-    let magnitude = b.math(MathOp::Abs, Scalar::F32, &[x]);
-    let smallest = b.constant(Scalar::F32, f64::from(f32::MIN_POSITIVE));
-    let zero = b.compare(CompareOp::Lt, magnitude, smallest);
-    b.unary(UnaryOp::Not, zero)
-}
-
-/// WGSL converts a float that is out of an integer's range to the closest integer that the float
-/// type can express, not to the end of the range.
-fn clamped(b: &mut Builder, to: Scalar, x: Operand) -> Operand {
-    let from = b.ty(x);
-    let largest = match (from, to) {
-        (Scalar::F16, Scalar::I32 | Scalar::U32 | Scalar::I64 | Scalar::U64) => 65504.0,
-        (Scalar::F32, Scalar::I32) => 2_147_483_520.0,
-        (Scalar::F32, Scalar::U32) => 4_294_967_040.0,
-        (Scalar::F32, Scalar::I64) => 9_223_371_487_098_961_920.0,
-        (Scalar::F32, Scalar::U64) => 18_446_742_974_197_923_840.0,
-        (Scalar::F64, Scalar::I64) => 9_223_372_036_854_774_784.0,
-        (Scalar::F64, Scalar::U64) => 18_446_744_073_709_549_568.0,
-        _ => return x,
-    };
-    let end = b.constant(from, largest);
-    let above = b.compare(CompareOp::Gt, x, end);
-    let x = b.select(above, end, x);
-    if from != Scalar::F16 || !to.is_signed() {
-        return x;
+    if let Some(op) = operation(fun) {
+        return Ok(each(args, |x| {
+            let ty = b.ty(x[0]);
+            b.math(op, ty, x)
+        }));
     }
-    // The other types have an infinity only beyond the integers that they can express.
-    let end = b.constant(from, -largest);
-    let below = b.compare(CompareOp::Lt, x, end);
-    b.select(below, end, x)
-}
+    Ok(match fun {
+        MathFunction::Clamp => each(args, |x| interpolation::clamp(b, x[0], x[1], x[2])),
+        MathFunction::Saturate => each(args, |x| interpolation::saturate(b, x[0])),
+        MathFunction::Mix => each(args, |x| interpolation::mix(b, x[0], x[1], x[2])),
+        MathFunction::Step => each(args, |x| interpolation::step(b, x[0], x[1])),
+        MathFunction::SmoothStep => each(args, |x| interpolation::smoothstep(b, x[0], x[1], x[2])),
+        MathFunction::Degrees => each(args, |x| interpolation::scale(b, x[0], 1f64.to_degrees())),
+        MathFunction::Radians => each(args, |x| interpolation::scale(b, x[0], 1f64.to_radians())),
 
-/// Columns and rows; a vector is one column.
-fn dimensions(shape: &TypeInner) -> (usize, usize) {
-    match *shape {
-        TypeInner::Matrix { columns, rows, .. } => (columns as usize, rows as usize),
-        TypeInner::Vector { size, .. } => (1, size as usize),
-        _ => (1, 1),
-    }
-}
+        MathFunction::Sign => each(args, |x| parts::sign(b, x[0])),
+        MathFunction::Fract => each(args, |x| parts::fract(b, x[0])),
+        MathFunction::Modf => parts::modf(b, &args[0]),
+        MathFunction::Frexp => parts::frexp(b, &args[0]),
+        MathFunction::QuantizeToF16 => each(args, |x| parts::quantize(b, x[0])),
 
-pub fn binary(
-    b: &mut Builder,
-    op: BinaryOperator,
-    left: (&TypeInner, &Components),
-    right: (&TypeInner, &Components),
-) -> Result<Components, String> {
-    let is_matrix = |shape: &TypeInner| matches!(shape, TypeInner::Matrix { .. });
-    let is_scalar = |shape: &TypeInner| matches!(shape, TypeInner::Scalar(_));
-    if op == BinaryOperator::Multiply
-        && (is_matrix(left.0) || is_matrix(right.0))
-        && !is_scalar(left.0)
-        && !is_scalar(right.0)
-    {
-        return Ok(product(b, left, right));
-    }
-    let count = left.1.len().max(right.1.len());
-    Ok((0..count)
-        .map(|i| component(b, op, left.1[i % left.1.len()], right.1[i % right.1.len()]))
-        .collect())
-}
+        MathFunction::Dot => smallvec![geometry::dot(b, &args[0], &args[1])],
+        MathFunction::Cross => geometry::cross(b, &args[0], &args[1]),
+        MathFunction::Length => smallvec![geometry::length(b, &args[0])],
+        MathFunction::Distance => smallvec![geometry::distance(b, &args[0], &args[1])],
+        MathFunction::Normalize => geometry::normalize(b, &args[0]),
+        MathFunction::FaceForward => geometry::face_forward(b, &args[0], &args[1], &args[2]),
+        MathFunction::Reflect => geometry::reflect(b, &args[0], &args[1]),
+        MathFunction::Refract => geometry::refract(b, &args[0], &args[1], args[2][0]),
 
-/// A product with a matrix; a vector on the left is a row.
-fn product(
-    b: &mut Builder,
-    left: (&TypeInner, &Components),
-    right: (&TypeInner, &Components),
-) -> Components {
-    let (inner, rows) = match left.0 {
-        TypeInner::Vector { size, .. } => (*size as usize, 1),
-        other => dimensions(other),
-    };
-    let (columns, _) = dimensions(right.0);
-    let mut result = Components::new();
-    for column in 0..columns {
-        for row in 0..rows {
-            let term = |b: &mut Builder, k: usize| {
-                let (x, y) = (left.1[k * rows + row], right.1[column * inner + k]);
-                b.binary(BinaryOp::Mul, x, y)
-            };
-            let mut sum = term(b, 0);
-            for k in 1..inner {
-                let next = term(b, k);
-                sum = b.binary(BinaryOp::Add, sum, next);
-            }
-            result.push(sum);
-        }
-    }
-    result
-}
+        MathFunction::Transpose => matrix::transpose(shape, &args[0]),
+        MathFunction::Determinant => smallvec![matrix::determinant(b, shape, &args[0])],
 
-fn component(b: &mut Builder, op: BinaryOperator, x: Operand, y: Operand) -> Operand {
-    match op {
-        BinaryOperator::Add => b.binary(BinaryOp::Add, x, y),
-        BinaryOperator::Subtract => b.binary(BinaryOp::Sub, x, y),
-        BinaryOperator::Multiply => b.binary(BinaryOp::Mul, x, y),
-        BinaryOperator::Divide => b.binary(BinaryOp::Div, x, y),
-        BinaryOperator::Modulo => b.binary(BinaryOp::Rem, x, y),
-        BinaryOperator::Equal => b.compare(CompareOp::Eq, x, y),
-        BinaryOperator::NotEqual => b.compare(CompareOp::Ne, x, y),
-        BinaryOperator::Less => b.compare(CompareOp::Lt, x, y),
-        BinaryOperator::LessEqual => b.compare(CompareOp::Le, x, y),
-        BinaryOperator::Greater => b.compare(CompareOp::Gt, x, y),
-        BinaryOperator::GreaterEqual => b.compare(CompareOp::Ge, x, y),
-        BinaryOperator::And | BinaryOperator::LogicalAnd => b.binary(BinaryOp::And, x, y),
-        BinaryOperator::InclusiveOr | BinaryOperator::LogicalOr => b.binary(BinaryOp::Or, x, y),
-        BinaryOperator::ExclusiveOr => b.binary(BinaryOp::Xor, x, y),
-        BinaryOperator::ShiftLeft => b.binary(BinaryOp::Shl, x, y),
-        BinaryOperator::ShiftRight => b.binary(BinaryOp::Shr, x, y),
-    }
-}
+        MathFunction::ExtractBits => each(args, |x| bits::extract(b, x[0], x[1], x[2])),
+        MathFunction::InsertBits => each(args, |x| bits::insert(b, x[0], x[1], x[2], x[3])),
+        MathFunction::FirstTrailingBit => each(args, |x| bits::first_trailing(b, x[0])),
+        MathFunction::FirstLeadingBit => each(args, |x| bits::first_leading(b, x[0])),
 
-pub fn unary(b: &mut Builder, op: UnaryOperator, x: &Components) -> Result<Components, String> {
-    let op = match op {
-        UnaryOperator::Negate => UnaryOp::Neg,
-        UnaryOperator::LogicalNot | UnaryOperator::BitwiseNot => UnaryOp::Not,
-    };
-    Ok(x.iter().map(|&x| b.unary(op, x)).collect())
-}
-
-pub fn relational(
-    b: &mut Builder,
-    fun: RelationalFunction,
-    x: &Components,
-) -> Result<Components, String> {
-    let op = match fun {
-        RelationalFunction::All => BinaryOp::And,
-        RelationalFunction::Any => BinaryOp::Or,
-        RelationalFunction::IsNan | RelationalFunction::IsInf => {
+        // WGSL has no name for them.
+        MathFunction::Outer | MathFunction::Inverse => {
             return Err(format!("the built-in function {fun:?} is not supported"));
         }
-    };
-    debug_assert!(x.iter().all(|&x| b.ty(x) == Scalar::Bool));
-    let (&first, rest) = x.split_first().expect("at least one component");
-    let joined = rest.iter().fold(first, |all, &x| b.binary(op, all, x));
-    Ok(smallvec![joined])
+        _ => packing::packing(b, fun, args)
+            .ok_or_else(|| format!("the built-in function {fun:?} is not supported"))?,
+    })
+}
+
+/// Component by component; a scalar among vectors goes with each of their components.
+fn each(args: &[Components], mut f: impl FnMut(&[Operand]) -> Operand) -> Components {
+    (0..args[0].len())
+        .map(|i| {
+            let operands: Components = args.iter().map(|x| x[i % x.len()]).collect();
+            f(&operands)
+        })
+        .collect()
+}
+
+/// The IR's operation, if one does all of it with the first operand's type as its result's.
+fn operation(fun: MathFunction) -> Option<MathOp> {
+    Some(match fun {
+        MathFunction::Abs => MathOp::Abs,
+        MathFunction::Min => MathOp::Min,
+        MathFunction::Max => MathOp::Max,
+        MathFunction::Fma => MathOp::Fma,
+        MathFunction::Sqrt => MathOp::Sqrt,
+        MathFunction::InverseSqrt => MathOp::InverseSqrt,
+        MathFunction::Floor => MathOp::Floor,
+        MathFunction::Ceil => MathOp::Ceil,
+        MathFunction::Trunc => MathOp::Trunc,
+        MathFunction::Round => MathOp::Round,
+        MathFunction::Sin => MathOp::Sin,
+        MathFunction::Cos => MathOp::Cos,
+        MathFunction::Tan => MathOp::Tan,
+        MathFunction::Asin => MathOp::Asin,
+        MathFunction::Acos => MathOp::Acos,
+        MathFunction::Atan => MathOp::Atan,
+        MathFunction::Atan2 => MathOp::Atan2,
+        MathFunction::Sinh => MathOp::Sinh,
+        MathFunction::Cosh => MathOp::Cosh,
+        MathFunction::Tanh => MathOp::Tanh,
+        MathFunction::Asinh => MathOp::Asinh,
+        MathFunction::Acosh => MathOp::Acosh,
+        MathFunction::Atanh => MathOp::Atanh,
+        MathFunction::Exp => MathOp::Exp,
+        MathFunction::Exp2 => MathOp::Exp2,
+        MathFunction::Log => MathOp::Log,
+        MathFunction::Log2 => MathOp::Log2,
+        MathFunction::Pow => MathOp::Pow,
+        MathFunction::Ldexp => MathOp::Ldexp,
+        MathFunction::CountOneBits => MathOp::CountOneBits,
+        MathFunction::CountLeadingZeros => MathOp::CountLeadingZeros,
+        MathFunction::CountTrailingZeros => MathOp::CountTrailingZeros,
+        MathFunction::ReverseBits => MathOp::ReverseBits,
+        _ => return None,
+    })
 }

@@ -1,138 +1,120 @@
-//! Several small numbers in one u32, the first in the lowest bits.
+//! Functions between vectors and u32s that hold their components side by side, the first one lowest.
 
-use super::functions::clamp;
+use naga::MathFunction;
+use smallvec::smallvec;
+
+use super::geometry::dot;
+use super::interpolation::clamp;
+use super::shorthand::{add, apply, div, max, min, mul};
 use crate::front::build::Builder;
 use crate::front::wgsl::value::Components;
 use crate::ir::{BinaryOp, Const, MathOp, Operand, Scalar};
 
-fn u32(value: u32) -> Operand {
-    Const::u32(value).into()
+/// `None`: not a function of this family.
+pub fn packing(b: &mut Builder, fun: MathFunction, args: &[Components]) -> Option<Components> {
+    let x = &args[0];
+    Some(match fun {
+        MathFunction::Pack4x8snorm => pack(b, 8, x, |b, x| normalized(b, x, Scalar::I32, 127.0)),
+        MathFunction::Pack4x8unorm => pack(b, 8, x, |b, x| normalized(b, x, Scalar::U32, 255.0)),
+        MathFunction::Pack2x16snorm => {
+            pack(b, 16, x, |b, x| normalized(b, x, Scalar::I32, 32767.0))
+        }
+        MathFunction::Pack2x16unorm => {
+            pack(b, 16, x, |b, x| normalized(b, x, Scalar::U32, 65535.0))
+        }
+        MathFunction::Pack2x16float => {
+            pack(b, 16, x, |b, x| b.math(MathOp::PackHalf, Scalar::U32, &[x]))
+        }
+        MathFunction::Pack4xI8 | MathFunction::Pack4xU8 => pack(b, 8, x, |_, x| x),
+        MathFunction::Pack4xI8Clamp => pack(b, 8, x, |b, x| {
+            clamp(b, x, Const::i32(-128).into(), Const::i32(127).into())
+        }),
+        MathFunction::Pack4xU8Clamp => pack(b, 8, x, |b, x| min(b, x, Const::u32(255).into())),
+
+        MathFunction::Unpack4x8snorm => unpack_normalized(b, x[0], 8, Scalar::I32, 127.0),
+        MathFunction::Unpack4x8unorm => unpack_normalized(b, x[0], 8, Scalar::U32, 255.0),
+        MathFunction::Unpack2x16snorm => unpack_normalized(b, x[0], 16, Scalar::I32, 32767.0),
+        MathFunction::Unpack2x16unorm => unpack_normalized(b, x[0], 16, Scalar::U32, 65535.0),
+        MathFunction::Unpack2x16float => unpack(b, x[0], 16, Scalar::U32)
+            .iter()
+            .map(|&half| b.math(MathOp::UnpackHalf, Scalar::F32, &[half]))
+            .collect(),
+        MathFunction::Unpack4xI8 => unpack(b, x[0], 8, Scalar::I32),
+        MathFunction::Unpack4xU8 => unpack(b, x[0], 8, Scalar::U32),
+
+        MathFunction::Dot4I8Packed => smallvec![packed_dot(b, args, Scalar::I32)],
+        MathFunction::Dot4U8Packed => smallvec![packed_dot(b, args, Scalar::U32)],
+        _ => return None,
+    })
 }
 
-/// The low `bits` of each u32, one above the other.
-fn join(b: &mut Builder, parts: &[Operand], bits: u32) -> Operand {
-    let mask = u32(u32::MAX >> (32 - bits));
-    let mut joined = u32(0);
-    for (&part, i) in parts.iter().zip(0..) {
-        let low = b.binary(BinaryOp::And, part, mask);
-        let moved = b.binary(BinaryOp::Shl, low, u32(i * bits));
-        joined = b.binary(BinaryOp::Or, joined, moved);
+/// The low `width` bits of what `convert` makes of each component.
+fn pack(
+    b: &mut Builder,
+    width: u32,
+    x: &Components,
+    convert: impl Fn(&mut Builder, Operand) -> Operand,
+) -> Components {
+    let mut joined: Operand = Const::u32(0).into();
+    let mask = Const::u32((1 << width) - 1);
+    for (at, &x) in (0..).zip(x) {
+        let x = convert(b, x);
+        let x = b.bitcast(Scalar::U32, x);
+        let x = b.binary(BinaryOp::And, x, mask.into());
+        let x = b.binary(BinaryOp::Shl, x, Const::u32(at * width).into());
+        joined = b.binary(BinaryOp::Or, joined, x);
     }
-    joined
+    smallvec![joined]
 }
 
-/// The u32 cut into fields of `bits`.
-fn fields(b: &mut Builder, x: Operand, (count, bits): (u32, u32)) -> Components {
-    let mask = u32(u32::MAX >> (32 - bits));
-    (0..count)
-        .map(|i| {
-            let moved = b.binary(BinaryOp::Shr, x, u32(i * bits));
-            b.binary(BinaryOp::And, moved, mask)
+/// `floor(0.5 + scale * x)` as an integer, `x` clamped to what the integer's type has a code for.
+fn normalized(b: &mut Builder, x: Operand, to: Scalar, scale: f64) -> Operand {
+    let low = if to.is_signed() { -1.0 } else { 0.0 };
+    let [low, one, half, scale] = [low, 1.0, 0.5, scale].map(|x| b.constant(Scalar::F32, x));
+    let x = clamp(b, x, low, one);
+    let x = mul(b, scale, x);
+    let x = add(b, half, x);
+    let x = apply(b, MathOp::Floor, x);
+    b.convert(to, x)
+}
+
+/// The fields of `width` bits, extended as `to` is signed.
+fn unpack(b: &mut Builder, x: Operand, width: u32, to: Scalar) -> Components {
+    let above: Operand = Const::u32(32 - width).into();
+    (1..=32 / width)
+        .map(|upto| {
+            let x = b.binary(BinaryOp::Shl, x, Const::u32(32 - upto * width).into());
+            let x = b.bitcast(to, x);
+            b.binary(BinaryOp::Shr, x, above)
         })
         .collect()
 }
 
-/// The same with their signs, as i32.
-fn fields_signed(b: &mut Builder, x: Operand, (count, bits): (u32, u32)) -> Components {
-    (0..count)
-        .map(|i| {
-            let top = b.binary(BinaryOp::Shl, x, u32(32 - bits - i * bits));
-            let top = b.bitcast(Scalar::I32, top);
-            b.binary(BinaryOp::Shr, top, u32(32 - bits))
-        })
-        .collect()
-}
-
-pub fn bytes(b: &mut Builder, x: Operand) -> Components {
-    fields(b, x, (4, 8))
-}
-
-pub fn bytes_signed(b: &mut Builder, x: Operand) -> Components {
-    fields_signed(b, x, (4, 8))
-}
-
-/// The sum of the products of four bytes.
-pub fn dot(
+/// The most negative code has no number of its own and means -1, as its neighbour does.
+fn unpack_normalized(
     b: &mut Builder,
     x: Operand,
-    y: Operand,
-    cut: impl Fn(&mut Builder, Operand) -> Components,
-) -> Operand {
-    let (x, y) = (cut(b, x), cut(b, y));
-    super::geometry::dot(b, &x, &y)
-}
-
-/// `floor(0.5 + largest * clamp(x, low, 1))` of each.
-pub fn norm(b: &mut Builder, x: &[Operand], bits: u32, largest: f64, low: f64) -> Operand {
-    let [low, one, half, largest] =
-        [low, 1.0, 0.5, largest].map(|value| b.constant(Scalar::F32, value));
-    let parts: Components = x
+    width: u32,
+    from: Scalar,
+    scale: f64,
+) -> Components {
+    let [minus, scale] = [-1.0, scale].map(|x| b.constant(Scalar::F32, x));
+    unpack(b, x, width, from)
         .iter()
         .map(|&x| {
-            let inside = clamp(b, x, low, one);
-            let scaled = b.binary(BinaryOp::Mul, largest, inside);
-            let up = b.binary(BinaryOp::Add, half, scaled);
-            let whole = b.math(MathOp::Floor, Scalar::F32, &[up]);
-            let signed = b.convert(Scalar::I32, whole);
-            b.bitcast(Scalar::U32, signed)
-        })
-        .collect();
-    join(b, &parts, bits)
-}
-
-pub fn unpack_norm(b: &mut Builder, x: Operand, cut: (u32, u32), signed: bool) -> Components {
-    let parts = if signed {
-        fields_signed(b, x, cut)
-    } else {
-        fields(b, x, cut)
-    };
-    let largest = u32::MAX >> (32 - cut.1 + u32::from(signed));
-    let largest = b.constant(Scalar::F32, f64::from(largest));
-    let low = b.constant(Scalar::F32, -1.0);
-    parts
-        .into_iter()
-        .map(|part| {
-            let value = b.convert(Scalar::F32, part);
-            let ratio = b.binary(BinaryOp::Div, value, largest);
-            if signed {
-                // The lowest number lies one beyond -1.
-                b.math(MathOp::Max, Scalar::F32, &[ratio, low])
+            let x = b.convert(Scalar::F32, x);
+            let x = div(b, x, scale);
+            if from.is_signed() {
+                max(b, x, minus)
             } else {
-                ratio
+                x
             }
         })
         .collect()
 }
 
-pub fn halves(b: &mut Builder, x: &[Operand]) -> Operand {
-    let parts: Components = x
-        .iter()
-        .map(|&x| b.math(MathOp::PackHalf, Scalar::U32, &[x]))
-        .collect();
-    join(b, &parts, 16)
-}
-
-pub fn unpack_halves(b: &mut Builder, x: Operand) -> Components {
-    fields(b, x, (2, 16))
-        .into_iter()
-        .map(|half| b.math(MathOp::UnpackHalf, Scalar::F32, &[half]))
-        .collect()
-}
-
-/// The low bytes of four integers.
-pub fn low_bytes(b: &mut Builder, x: &[Operand]) -> Operand {
-    let parts: Components = x.iter().map(|&x| b.bitcast(Scalar::U32, x)).collect();
-    join(b, &parts, 8)
-}
-
-pub fn clamped_bytes(b: &mut Builder, x: &[Operand], low: f64, high: f64) -> Operand {
-    let parts: Components = x
-        .iter()
-        .map(|&x| {
-            let ty = b.ty(x);
-            let (low, high) = (b.constant(ty, low), b.constant(ty, high));
-            clamp(b, x, low, high)
-        })
-        .collect();
-    low_bytes(b, &parts)
+fn packed_dot(b: &mut Builder, args: &[Components], of: Scalar) -> Operand {
+    let x = unpack(b, args[0][0], 8, of);
+    let y = unpack(b, args[1][0], 8, of);
+    dot(b, &x, &y)
 }

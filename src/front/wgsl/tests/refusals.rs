@@ -64,6 +64,11 @@ fn features_are_refused_by_name_and_place() {
             "16-bit integers",
         ),
         (
+            "enable f16;\nX\n  let wide = frexp(1.0f); var h = 1.0h;\n  let s = frexp(vec2(h, h));\n}",
+            (4, 11),
+            "`frexp` of f16",
+        ),
+        (
             "enable wgpu_cooperative_matrix;\nX var m: coop_mat8x8<f32, A>; }",
             (2, 41),
             "cooperative matrices",
