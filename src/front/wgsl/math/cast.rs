@@ -5,7 +5,7 @@ use naga::{ScalarKind, TypeInner};
 use crate::front::build::Builder;
 use crate::front::wgsl::types;
 use crate::front::wgsl::value::Components;
-use crate::ir::{CompareOp, Operand, Scalar};
+use crate::ir::{CompareOp, MathOp, Operand, Scalar, UnaryOp};
 
 pub fn cast(
     b: &mut Builder,
@@ -21,6 +21,7 @@ pub fn cast(
     Ok(args
         .iter()
         .map(|&x| match convert {
+            Some(_) if to == Scalar::Bool && b.ty(x) == Scalar::F32 => is_not_zero(b, x),
             Some(_) => {
                 let x = clamped(b, to, x);
                 b.convert(to, x)
@@ -28,6 +29,15 @@ pub fn cast(
             None => b.bitcast(to, x),
         })
         .collect())
+}
+
+/// Whether a number is not zero; NaN is not. WGSL lets an implementation take a denormal number for
+/// zero here, and those that its conformance suite runs on do.
+fn is_not_zero(b: &mut Builder, x: Operand) -> Operand {
+    let magnitude = b.math(MathOp::Abs, Scalar::F32, &[x]);
+    let smallest = b.constant(Scalar::F32, f64::from(f32::MIN_POSITIVE));
+    let zero = b.compare(CompareOp::Lt, magnitude, smallest);
+    b.unary(UnaryOp::Not, zero)
 }
 
 /// WGSL converts a float that is out of an integer's range to the closest integer that the float
