@@ -280,3 +280,17 @@ fn vectors_of_bool_join() {
     );
     assert_eq!(seen, [7, 2, 0, 6]);
 }
+
+#[test]
+fn only_zeros_and_denormals_are_false() {
+    let rows = [
+        [0.0f32],
+        [-0.0],
+        [-1e-40],
+        [f32::MIN_POSITIVE],
+        [-2.0],
+        [f32::NAN],
+    ];
+    let seen: Vec<u32> = one("u32(bool(a))", &rows);
+    assert_eq!(seen, [0, 0, 0, 1, 1, 1]);
+}
