@@ -104,3 +104,30 @@ fn workgroups_beyond_the_limits_are_refused() {
     }
     load(&backend, "@compute @workgroup_size(1024) fn main() { }");
 }
+
+#[test]
+fn barriers_beyond_reason_are_refused_in_time() {
+    let backend = cpu(1);
+    let program = |barriers: usize| {
+        let body: String = (0..barriers)
+            .map(|i| format!("if p[{i}] == 1u {{ a[0] += {i}u; gridBarrier(); }}\n"))
+            .collect();
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
+             @group(0) @binding(1) var<storage, read> p: array<u32>;
+             @compute @workgroup_size(1) fn main() {{ {body} }}"
+        )
+    };
+    load(&backend, &program(40));
+    let start = Instant::now();
+    let error = try_load(&backend, &program(2000), ProgramFlags::default())
+        .err()
+        .expect("millions of blocks");
+    assert_eq!(error.status(), Status::InvalidProgram, "{error}");
+    assert!(error.message().contains("2000 barrier sites"), "{error}");
+    assert!(
+        start.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        start.elapsed()
+    );
+}

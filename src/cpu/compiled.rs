@@ -6,7 +6,7 @@ use crate::cpu::frame::Frame;
 use crate::error::{Error, Result, Status};
 use crate::front::Options;
 use crate::ir::phases::Phases;
-use crate::ir::{Barrier, BufferAccess, BufferDecl, BufferSpace, Scope, Source};
+use crate::ir::{Barrier, BufferAccess, BufferDecl, BufferSpace, Program, Scope, Source};
 use crate::program::{self, Checked, Limits, Reflection};
 
 pub struct Compiled {
@@ -61,6 +61,7 @@ impl Compiled {
     fn from_checked(checked: Checked) -> Result<Compiled> {
         let program = checked.program;
         let phases = Phases::of(&program, &checked.uniformity);
+        check_size(&program, &phases)?;
         let frame = Frame::of(&program, &phases.slots);
         let code = emit::compile(&program, &phases, &frame)?;
         Ok(Compiled {
@@ -119,4 +120,28 @@ impl Compiled {
     pub fn size(&self) -> u64 {
         (self.code.size() + self.source.text().len()) as u64
     }
+}
+
+/// Most basic blocks that are emitted, all segments together: some seconds of work.
+const MOST_BLOCKS: usize = 100_000;
+
+/// Code that several barriers lead to is emitted behind each of them. Hundreds of barriers, each under a
+/// condition of its own, lead to each other in any combination.
+fn check_size(program: &Program, phases: &Phases<'_>) -> Result<()> {
+    let blocks: usize = (phases.segments.iter().flatten())
+        .map(|segment| segment.blocks.len())
+        .sum();
+    if blocks <= MOST_BLOCKS {
+        return Ok(());
+    }
+    Err(Error::new(
+        Status::InvalidProgram,
+        format!(
+            "entry point `{}`: its {} barrier sites cut it into {blocks} basic blocks, more than {MOST_BLOCKS}; \
+             what several conditional barriers lead to counts behind each of them",
+            program.entry_point,
+            program.barriers.len(),
+        ),
+    )
+    .with_fix("Put the barriers into a loop, or more of them outside of conditions, or split the program."))
 }
