@@ -1,0 +1,5 @@
+//! The CUDA backend. Arrows: `cuda -> {plan, program, ir}`; `cpu` and `cuda` never see each other.
+//!
+//! `ptx` turns a program into PTX text, which the driver or ptxas assembles.
+
+pub mod ptx;

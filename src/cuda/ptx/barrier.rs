@@ -1,0 +1,256 @@
+//! Meeting at barriers, and the end of every wait.
+//!
+//! A workgroup's leader arrives at the slot's counter for all of it, between two barriers of the
+//! workgroup: the first brings everybody's writes behind the arrival (release), the second everybody
+//! behind what the leader saw (acquire). Afterwards each invocation looks whether its leader was really
+//! released; if not, the launch is to end, and it leaves.
+
+use super::abi::{abort, record, slot};
+use super::emitter::{Control, Emitter};
+use super::text::{Class, LabelName, Val};
+use crate::ir::{BarrierId, Scope};
+
+/// Polls of the counter between two looks at the abort word and the clock; a power of two.
+const POLLS: u64 = 256;
+/// Turns of polled loops between two such looks; a power of two.
+const TURNS: u64 = 256;
+
+impl Emitter<'_> {
+    /// Reads the barrier block, on entry.
+    pub fn set_up_control(&mut self) {
+        let Some(at) = self.parameters.control else {
+            return;
+        };
+        let parameter = |e: &mut Self, class: Class, offset: u32| {
+            let ty = if class == Class::B64 { "u64" } else { "u32" };
+            let reg = e.reg(class);
+            e.put(format_args!(
+                "ld.param.{ty} {reg}, [vyre_arguments+{offset}]"
+            ));
+            reg
+        };
+        let control = self.once(|e| {
+            e.comment("the launch slot, and how long to wait");
+            let slot = parameter(e, Class::B64, at.slot);
+            let record = parameter(e, Class::B64, at.record);
+            for address in [slot, record] {
+                e.put(format_args!("cvta.to.global.u64 {address}, {address}"));
+            }
+            let limit = parameter(e, Class::B64, at.limit);
+            let target = parameter(e, Class::B32, at.base);
+            let grid = e.parameters.workgroups;
+            let axes = [0, 4, 8].map(|axis| parameter(e, Class::B32, grid + axis));
+            let [x, y, z] = axes.map(Val::from);
+            let plane = e.op32("mul.lo.u32", &[x, y]);
+            let workgroups = e.op(Class::B32, "mul.lo.u32", &[plane, z]);
+            let [executed, turns] = [0; 2].map(|_| e.reg(Class::B32));
+            let since = e.reg(Class::B64);
+            for counter in [executed, turns, since] {
+                e.mov(counter, Val::Int(0));
+            }
+            let id = ["x", "y", "z"].map(|axis| {
+                let reg = e.reg(Class::B32);
+                e.put(format_args!("mov.u32 {reg}, %tid.{axis}"));
+                Val::from(reg)
+            });
+            let any = e.op32("or.b32", &[id[0], id[1]]);
+            let any = e.op32("or.b32", &[any, id[2]]);
+            let is_leader = e.op(Class::Pred, "setp.eq.u32", &[any, Val::Int(0)]);
+            if e.program.has_grid_barrier() {
+                // No target yet: who reads it before a release leaves.
+                e.put(format_args!(
+                    "@{is_leader} st.shared.u32 [vyre_released], {target}"
+                ));
+            }
+            Control {
+                slot,
+                record,
+                limit,
+                target,
+                workgroups,
+                executed,
+                turns,
+                since,
+                is_leader,
+            }
+        });
+        self.control = Some(control);
+    }
+
+    fn control(&self) -> &Control {
+        (self.control.as_ref()).expect("a program with barriers or polls has a barrier block")
+    }
+
+    pub fn barrier(&mut self, id: BarrierId) {
+        match self.program.barriers[id.index()].scope {
+            Scope::Workgroup if self.uniformity.is_proven(id) => self.put("bar.sync 0"),
+            // The invocations of a warp may come here one by one, which `bar` does not allow.
+            Scope::Workgroup => self.put("barrier.sync 0"),
+            Scope::Grid => self.grid_barrier(id),
+        }
+    }
+
+    fn grid_barrier(&mut self, id: BarrierId) {
+        let site = (self.program.barriers[..id.index()].iter())
+            .filter(|barrier| barrier.scope == Scope::Grid)
+            .count();
+        let sync = match self.uniformity.is_proven(id) {
+            true => "bar.sync 0",
+            false => "barrier.sync 0",
+        };
+        let &Control {
+            slot,
+            target,
+            workgroups,
+            executed,
+            is_leader,
+            ..
+        } = self.control();
+        let counter = format!("[{slot}+{}]", slot::COUNTER);
+        let [met, waited, spin, last] = [0; 4].map(|_| self.new_label());
+        self.comment(format_args!("grid.sync barrier #{site}"));
+        self.into(target, "add.u32", &[target.into(), workgroups.into()]);
+        self.put(sync);
+        self.branch_if(is_leader.into(), false, waited);
+
+        // The result is used, so that the first poll comes a round trip later and disturbs
+        // fewer arrivals.
+        let old = self.reg(Class::B32);
+        self.put(format_args!(
+            "atom.add.release.gpu.global.u32 {old}, {counter}, 1"
+        ));
+        let now = self.op32("add.u32", &[old.into(), Val::Int(1)]);
+        let polls = self.reg(Class::B32);
+        self.mov(polls, Val::Int(0));
+        self.branch_if_reached(now, last);
+
+        self.place(spin);
+        let seen = self.reg(Class::B32);
+        self.put(format_args!("ld.acquire.gpu.global.u32 {seen}, {counter}"));
+        self.branch_if_reached(seen.into(), met);
+        self.into(polls, "add.u32", &[polls.into(), Val::Int(1)]);
+        let round = self.op32("and.b32", &[polls.into(), Val::Int(POLLS - 1)]);
+        let go_on = self.pred("setp.ne.u32", &[round, Val::Int(0)]);
+        self.branch_if(go_on, true, spin);
+        self.look(waited);
+        self.put(format_args!("bra {spin}"));
+
+        // Who arrives last waits for nobody, but must see what the others wrote.
+        self.place(last);
+        self.put("fence.acq_rel.gpu");
+        self.place(met);
+        self.put(format_args!("st.shared.u32 [vyre_released], {target}"));
+
+        self.place(waited);
+        self.put(sync);
+        let released = self.reg(Class::B32);
+        self.put(format_args!("ld.shared.u32 {released}, [vyre_released]"));
+        let is_over = self.pred("setp.ne.u32", &[released.into(), target.into()]);
+        self.put(format_args!("@{is_over} exit"));
+        self.into(executed, "add.u32", &[executed.into(), Val::Int(1)]);
+    }
+
+    /// To `label` if the counter has come to the target; both wrap, so their difference is compared.
+    fn branch_if_reached(&mut self, counter: Val, label: LabelName) {
+        let target = self.control().target;
+        let ahead = self.op32("sub.s32", &[counter, target.into()]);
+        let reached = self.pred("setp.ge.s32", &[ahead, Val::Int(0)]);
+        self.branch_if(reached, true, label);
+    }
+
+    /// Goes to `leave` if everybody is to leave, or if the time is over: then it says so to all.
+    fn look(&mut self, leave: LabelName) {
+        let &Control {
+            slot,
+            record,
+            limit,
+            since,
+            ..
+        } = self.control();
+        let word = format!("[{slot}+{}]", slot::ABORT);
+        let in_time = self.new_label();
+        let cause = self.reg(Class::B32);
+        self.put(format_args!("ld.relaxed.gpu.global.u32 {cause}, {word}"));
+        let is_over = self.pred("setp.ne.u32", &[cause.into(), Val::Int(0)]);
+        self.branch_if(is_over, true, leave);
+        let now = self.reg(Class::B64);
+        self.put(format_args!("mov.u64 {now}, %globaltimer"));
+        let is_first = self.pred("setp.eq.u64", &[since.into(), Val::Int(0)]);
+        self.into(since, "selp.b64", &[now.into(), since.into(), is_first]);
+        let passed = self.op64("sub.u64", &[now.into(), since.into()]);
+        let is_late = self.pred("setp.gt.u64", &[passed, limit.into()]);
+        self.branch_if(is_late, false, in_time);
+        // The first cause stands, and whoever sets it writes it where the host sees it.
+        let before = self.reg(Class::B32);
+        let late = abort::TIME_LIMIT;
+        self.put(format_args!(
+            "atom.relaxed.gpu.global.cas.b32 {before}, {word}, 0, {late}"
+        ));
+        let is_ours = self.pred("setp.eq.u32", &[before.into(), Val::Int(0)]);
+        self.put(format_args!(
+            "@{is_ours} st.relaxed.sys.global.u32 [{record}+{}], {late}",
+            record::ABORTED
+        ));
+        self.put(format_args!("bra {leave}"));
+        self.place(in_time);
+    }
+
+    /// The way back to the start of a loop that nothing else ends for sure.
+    pub fn polled_back_edge(&mut self, top: LabelName) {
+        let turns = self.control().turns;
+        let leave = self.new_label();
+        self.into(turns, "add.u32", &[turns.into(), Val::Int(1)]);
+        let round = self.op32("and.b32", &[turns.into(), Val::Int(TURNS - 1)]);
+        let go_on = self.pred("setp.ne.u32", &[round, Val::Int(0)]);
+        self.branch_if(go_on, true, top);
+        self.look(leave);
+        self.put(format_args!("bra {top}"));
+        self.place(leave);
+        self.put("exit");
+    }
+
+    /// At an invocation's end: the leader of workgroup 0 writes the record.
+    pub fn write_record(&mut self) {
+        let Some(at) = self.parameters.control else {
+            return;
+        };
+        let &Control {
+            slot,
+            record,
+            executed,
+            is_leader,
+            ..
+        } = self.control();
+        let done = self.new_label();
+        self.comment("the leader of workgroup 0 says what it passed");
+        self.branch_if(is_leader.into(), false, done);
+        let id = ["x", "y", "z"].map(|axis| {
+            let reg = self.reg(Class::B32);
+            self.put(format_args!("mov.u32 {reg}, %ctaid.{axis}"));
+            Val::from(reg)
+        });
+        let any = self.op32("or.b32", &[id[0], id[1]]);
+        let any = self.op32("or.b32", &[any, id[2]]);
+        let is_other = self.pred("setp.ne.u32", &[any, Val::Int(0)]);
+        self.branch_if(is_other, true, done);
+        let [observed, sequence] = [0; 2].map(|_| self.reg(Class::B32));
+        self.put(format_args!(
+            "ld.relaxed.gpu.global.u32 {observed}, [{slot}+{}]",
+            slot::COUNTER
+        ));
+        self.put(format_args!(
+            "ld.param.u32 {sequence}, [vyre_arguments+{}]",
+            at.sequence
+        ));
+        for (offset, value) in [(record::EXECUTED, executed), (record::OBSERVED, observed)] {
+            self.put(format_args!(
+                "st.relaxed.sys.global.u32 [{record}+{offset}], {value}"
+            ));
+        }
+        self.put(format_args!(
+            "st.release.sys.global.u32 [{record}+{}], {sequence}",
+            record::SEQUENCE
+        ));
+        self.place(done);
+    }
+}

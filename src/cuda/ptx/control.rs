@@ -1,0 +1,145 @@
+//! Statements: structured control flow becomes labels and branches.
+
+use super::atomic::Atomic;
+use super::emitter::{Emitter, Goal};
+use super::text::Val;
+use crate::ir::{Body, Case, Label, Node, NodeKind, Operand};
+
+impl Emitter<'_> {
+    pub fn body(&mut self, body: &Body) {
+        for node in &body.0 {
+            self.node(node);
+            let ends = matches!(
+                node.kind,
+                NodeKind::Break(_) | NodeKind::Continue(_) | NodeKind::Return
+            );
+            if ends {
+                // Nothing leads to what stands behind.
+                return;
+            }
+        }
+    }
+
+    fn node(&mut self, node: &Node) {
+        self.at(node.span);
+        match &node.kind {
+            NodeKind::Let { value, expr } => self.let_(*value, expr),
+            NodeKind::Load { values, access } => self.load(values, access),
+            NodeKind::Store { access, values } => self.store(access, values),
+            NodeKind::Atomic {
+                op,
+                access,
+                value,
+                compare,
+                result,
+                exchanged,
+            } => self.atomic(&Atomic {
+                op: *op,
+                access,
+                value: *value,
+                compare: *compare,
+                result: *result,
+                exchanged: *exchanged,
+            }),
+            NodeKind::Assign { local, value } => {
+                let value = super::expr::as_bits(self.operand(*value));
+                let local = self.locals[local.index()];
+                self.mov(local, value);
+            }
+            NodeKind::Clear(memory) => self.clear(*memory),
+            NodeKind::If {
+                cond,
+                accept,
+                reject,
+            } => self.branch(*cond, accept, reject),
+            NodeKind::Block { label, body } => {
+                let end = self.new_label();
+                self.goals.insert(*label, Goal { end, next: None });
+                self.body(body);
+                self.place(end);
+            }
+            NodeKind::Loop {
+                label,
+                body,
+                continuing,
+            } => self.repeat(*label, body, continuing),
+            NodeKind::Switch {
+                selector,
+                cases,
+                default,
+            } => self.switch(*selector, cases, default),
+            NodeKind::Break(label) => {
+                let end = self.goals[label].end;
+                self.put(format_args!("bra {end}"));
+            }
+            NodeKind::Continue(label) => {
+                let next = (self.goals[label].next).expect("validated: it continues a loop");
+                self.put(format_args!("bra {next}"));
+            }
+            NodeKind::Return => self.put("bra $end"),
+            NodeKind::Barrier(id) => self.barrier(*id),
+        }
+    }
+
+    fn branch(&mut self, cond: Operand, accept: &Body, reject: &Body) {
+        let cond = self.operand(cond);
+        let end = self.new_label();
+        if accept.0.is_empty() {
+            self.branch_if(cond, true, end);
+            self.body(reject);
+        } else if reject.0.is_empty() {
+            self.branch_if(cond, false, end);
+            self.body(accept);
+        } else {
+            let otherwise = self.new_label();
+            self.branch_if(cond, false, otherwise);
+            self.body(accept);
+            self.put(format_args!("bra {end}"));
+            self.place(otherwise);
+            self.body(reject);
+        }
+        self.place(end);
+    }
+
+    fn repeat(&mut self, label: Label, body: &Body, continuing: &Body) {
+        let [top, next, end] = [0; 3].map(|_| self.new_label());
+        self.goals.insert(
+            label,
+            Goal {
+                end,
+                next: Some(next),
+            },
+        );
+        self.place(top);
+        self.body(body);
+        self.place(next);
+        self.body(continuing);
+        match self.polled.contains(label) {
+            true => self.polled_back_edge(top),
+            false => self.put(format_args!("bra {top}")),
+        }
+        self.place(end);
+    }
+
+    fn switch(&mut self, selector: Operand, cases: &[Case], default: &Body) {
+        let bits = self.program.operand_type(selector).bits();
+        let selector = Val::from(self.in_register(selector));
+        let end = self.new_label();
+        let labels: Vec<_> = cases.iter().map(|_| self.new_label()).collect();
+        for (case, &label) in cases.iter().zip(&labels) {
+            for value in &case.values {
+                let equal = format!("setp.eq.b{bits}");
+                let is_here = self.pred(&equal, &[selector, Val::Int(value.bits)]);
+                self.branch_if(is_here, true, label);
+            }
+        }
+        self.body(default);
+        self.put(format_args!("bra {end}"));
+        for (case, &label) in cases.iter().zip(&labels) {
+            self.place(label);
+            self.body(&case.body);
+            self.put(format_args!("bra {end}"));
+        }
+        self.place(end);
+    }
+}

@@ -1,0 +1,239 @@
+//! The frame of a kernel: declarations, what happens on entry, and the end.
+
+use std::fmt::Write;
+
+use super::emitter::Emitter;
+use super::text::{Class, Reg, Val, kernel_name, quoted};
+use super::{Ptx, SharedMemory};
+use crate::error::Result;
+use crate::ir::{Axis, BufferId, Builtin, MemoryId};
+
+/// Shared memory that a module may declare; more has to be asked for at the launch.
+const MOST_FIXED: u64 = 48 << 10;
+/// Invocations of a subgroup: a warp.
+const SUBGROUP: u32 = 32;
+
+fn letter(axis: Axis) -> char {
+    ['x', 'y', 'z'][axis.index()]
+}
+
+impl Emitter<'_> {
+    pub fn finish(mut self) -> Result<Ptx> {
+        let program = self.program;
+        for i in 0..program.locals.len() {
+            let class = Class::of(program.locals[i].ty);
+            let local = self.reg(class);
+            self.locals.push(local);
+            self.once(|e| e.mov(local, Val::Int(0)));
+        }
+        self.set_up_control();
+        self.zero_private();
+        self.zero_workgroup();
+        self.body(&program.body);
+        self.body.push_str("$end:\n");
+        self.write_record();
+        self.put("ret");
+        if let Some(refusal) = self.refusal.take() {
+            return Err(refusal);
+        }
+        let kernel = kernel_name(&program.entry_point);
+        let shared = self.shared();
+        let text = self.module(&kernel, shared);
+        Ok(Ptx {
+            text,
+            kernel,
+            shared,
+            parameters: self.parameters,
+        })
+    }
+
+    /// The workgroup variables' bytes, as they are zeroed.
+    fn workgroup_size(&self) -> u64 {
+        self.program.workgroup_memory().next_multiple_of(16)
+    }
+
+    fn shared(&self) -> SharedMemory {
+        let word = if self.program.has_grid_barrier() {
+            4
+        } else {
+            0
+        };
+        match self.workgroup_size() {
+            size if size + word <= MOST_FIXED => SharedMemory {
+                fixed: size + word,
+                dynamic: 0,
+            },
+            size => SharedMemory {
+                fixed: word,
+                dynamic: size,
+            },
+        }
+    }
+
+    fn module(&self, kernel: &str, shared: SharedMemory) -> String {
+        let program = self.program;
+        let (major, minor) = self.target.ptx_version;
+        let label = quoted(program.source.label().unwrap_or("a program"));
+        let entry = quoted(&program.entry_point);
+        let mut text = format!(
+            "// entry point {entry} of {label}\n.version {major}.{minor}\n.target sm_{}\n.address_size 64\n\n",
+            self.target.sm
+        );
+        for (i, table) in program.constants.iter().enumerate() {
+            let bytes: Vec<String> = table.iter().map(u8::to_string).collect();
+            let (size, bytes) = (table.len(), bytes.join(","));
+            let _ = writeln!(
+                text,
+                ".global .align 16 .b8 vyre_constant_{i}[{size}] = {{{bytes}}};"
+            );
+        }
+        if shared.dynamic > 0 {
+            text.push_str(".extern .shared .align 16 .b8 vyre_workgroup[];\n");
+        }
+        let [x, y, z] = program.workgroup_size;
+        let size = self.parameters.size;
+        let _ = write!(
+            text,
+            ".visible .entry {kernel}(.param .align 16 .b8 vyre_arguments[{size}])\n\
+             .reqntid {x}, {y}, {z}\n{{\n"
+        );
+        for class in Class::ALL {
+            let count = self.count(class);
+            if count > 0 {
+                let _ = writeln!(text, "\t.reg .{} {}<{count}>;", class.ty(), class.prefix());
+            }
+        }
+        let workgroup = self.workgroup_size();
+        if shared.dynamic == 0 && workgroup > 0 {
+            let _ = writeln!(text, "\t.shared .align 16 .b8 vyre_workgroup[{workgroup}];");
+        }
+        if program.has_grid_barrier() {
+            text.push_str("\t.shared .align 4 .b32 vyre_released;\n");
+        }
+        for (i, memory) in program.private.iter().enumerate() {
+            let align = memory.align.max(16);
+            let size = memory.size.next_multiple_of(16);
+            let _ = writeln!(
+                text,
+                "\t.local .align {align} .b8 vyre_private_{i}[{size}];"
+            );
+        }
+        text.push_str(&self.prologue);
+        text.push_str(&self.body);
+        text.push_str("}\n");
+        text
+    }
+
+    fn zero_private(&mut self) {
+        let count = self.program.private.len() as u32;
+        if count > 0 {
+            self.comment("private arrays start as zeros");
+        }
+        (0..count).for_each(|id| self.clear(MemoryId(id)));
+    }
+
+    /// All invocations together, and nobody goes on before all is zero.
+    fn zero_workgroup(&mut self) {
+        let size = self.workgroup_size();
+        if size == 0 {
+            return;
+        }
+        self.comment("workgroup variables start as zeros");
+        let index = self.builtin(Builtin::LocalInvocationIndex);
+        let own = self.op32("shl.b32", &[index.into(), Val::Int(4)]);
+        let [start, address, end] = [0; 3].map(|_| self.reg(Class::B32));
+        self.put(format_args!("mov.b32 {start}, vyre_workgroup"));
+        self.into(address, "add.u32", &[start.into(), own]);
+        self.into(end, "add.u32", &[start.into(), Val::Int(size)]);
+        let step = Val::Int(16 * self.program.workgroup_invocations());
+        self.zero_until("shared", address, step, end);
+        self.put("bar.sync 0");
+    }
+
+    pub fn array_length(&mut self, id: BufferId) -> Reg {
+        let at = self.parameters.buffers[id.index()].length;
+        self.parameter_word(at)
+    }
+
+    /// A u32 parameter. The machine reads parameters as quickly as registers.
+    fn parameter_word(&mut self, at: u32) -> Reg {
+        let reg = self.reg(Class::B32);
+        self.put(format_args!("ld.param.u32 {reg}, [vyre_arguments+{at}]"));
+        reg
+    }
+
+    pub fn builtin(&mut self, builtin: Builtin) -> Reg {
+        if let Some(&reg) = self.builtins.get(&builtin) {
+            return reg;
+        }
+        let reg = self.once(|e| e.compute_builtin(builtin));
+        self.builtins.insert(builtin, reg);
+        reg
+    }
+
+    fn compute_builtin(&mut self, builtin: Builtin) -> Reg {
+        let size = self.program.workgroup_size;
+        let constant = |e: &mut Self, n: u64| {
+            let reg = e.reg(Class::B32);
+            e.mov(reg, Val::Int(n));
+            reg
+        };
+        // Already within the prologue: nested ones must stay there.
+        let nested = |e: &mut Self, builtin: Builtin| match e.builtins.get(&builtin) {
+            Some(&reg) => Val::from(reg),
+            None => {
+                let reg = e.compute_builtin(builtin);
+                e.builtins.insert(builtin, reg);
+                Val::from(reg)
+            }
+        };
+        let special = |e: &mut Self, name: &str, axis: Axis| {
+            let reg = e.reg(Class::B32);
+            e.put(format_args!("mov.u32 {reg}, %{name}.{}", letter(axis)));
+            reg
+        };
+        match builtin {
+            Builtin::LocalInvocationId(axis) => special(self, "tid", axis),
+            Builtin::WorkgroupId(axis) => special(self, "ctaid", axis),
+            Builtin::NumWorkgroups(axis) => {
+                let at = self.parameters.workgroups + 4 * axis.index() as u32;
+                self.parameter_word(at)
+            }
+            Builtin::GlobalInvocationId(axis) => {
+                let group = nested(self, Builtin::WorkgroupId(axis));
+                let local = nested(self, Builtin::LocalInvocationId(axis));
+                let size = Val::Int(size[axis.index()].into());
+                self.op(Class::B32, "mad.lo.u32", &[group, size, local])
+            }
+            Builtin::LocalInvocationIndex => {
+                let [x, y, z] =
+                    Axis::ALL.map(|axis| nested(self, Builtin::LocalInvocationId(axis)));
+                let plane = self.op32("mad.lo.u32", &[z, Val::Int(size[1].into()), y]);
+                self.op(
+                    Class::B32,
+                    "mad.lo.u32",
+                    &[plane, Val::Int(size[0].into()), x],
+                )
+            }
+            // Warps are made of consecutive invocations, the last one possibly shorter.
+            Builtin::SubgroupSize => constant(self, SUBGROUP.into()),
+            Builtin::SubgroupInvocationId => {
+                let index = nested(self, Builtin::LocalInvocationIndex);
+                self.op(
+                    Class::B32,
+                    "and.b32",
+                    &[index, Val::Int(u64::from(SUBGROUP) - 1)],
+                )
+            }
+            Builtin::SubgroupId => {
+                let index = nested(self, Builtin::LocalInvocationIndex);
+                let shift = Val::Int(SUBGROUP.trailing_zeros().into());
+                self.op(Class::B32, "shr.u32", &[index, shift])
+            }
+            Builtin::NumSubgroups => {
+                let count = self.program.workgroup_invocations();
+                constant(self, count.div_ceil(SUBGROUP.into()))
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! From a program to PTX text.
+//!
+//! `abi` is what the kernel and those who launch it agree on. `target` says for which machine, `text`
+//! holds the lines and registers, and `emitter` what is known while they are written. `entry` frames the
+//! kernel, `control` walks the statements, `memory` and `atomic` reach memory (`align` knows which
+//! addresses may be reached as vectors), `expr`, `convert`, `math`, `scale` and `elementary` compute.
+//! `barrier` makes a workgroup or the grid meet and bounds every wait; `bounds` finds the loops that end
+//! by themselves soon enough.
+
+pub mod abi;
+mod align;
+mod atomic;
+mod barrier;
+mod bounds;
+mod control;
+mod convert;
+mod elementary;
+mod emitter;
+mod entry;
+mod expr;
+mod math;
+mod memory;
+mod scale;
+mod target;
+mod text;
+
+pub use target::Target;
+
+use crate::error::Result;
+use crate::ir::Program;
+use crate::ir::uniformity::Uniformity;
+
+/// A program as PTX, and what one needs to launch it.
+#[derive(Clone, Debug)]
+pub struct Ptx {
+    pub text: String,
+    /// The entry's name in the module.
+    pub kernel: String,
+    pub shared: SharedMemory,
+    pub parameters: abi::ParameterLayout,
+}
+
+/// A workgroup's shared memory, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedMemory {
+    /// Declared in the module.
+    pub fixed: u64,
+    /// To be asked for at the launch: more than a module may declare.
+    pub dynamic: u64,
+}
+
+/// Emits PTX for a program that has passed `validate`.
+pub fn emit(program: &Program, uniformity: &Uniformity, target: Target) -> Result<Ptx> {
+    target.check()?;
+    let parameters = abi::ParameterLayout::of(program, bounds::Polled::of(program).any())?;
+    emitter::Emitter::new(program, uniformity, target, parameters).finish()
+}
