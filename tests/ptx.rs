@@ -1,0 +1,278 @@
+//! What the PTX emitter writes is accepted by NVIDIA's assembler, and is shaped as it should be.
+
+#[path = "common/generate/mod.rs"]
+mod generate;
+#[path = "ptx/programs.rs"]
+mod programs;
+#[path = "ptx/ptxas.rs"]
+mod ptxas;
+
+use vyre::cuda::ptx::{self, Ptx, Target};
+use vyre::error::Result;
+use vyre::front::Options;
+use vyre::front::wgsl::compile;
+use vyre::ir::uniformity;
+
+const VOLTA: Target = Target {
+    sm: 70,
+    ptx_version: (6, 4),
+};
+const HOPPER: Target = Target {
+    sm: 90,
+    ptx_version: (8, 0),
+};
+
+fn try_emit(source: &str, target: Target) -> Result<Ptx> {
+    let options = Options {
+        label: Some("test.wgsl"),
+        subgroup_size: 32,
+        ..Options::default()
+    };
+    let program = compile(source, &options).unwrap_or_else(|e| panic!("{e}\n{source}"));
+    vyre::ir::validate(&program).unwrap();
+    ptx::emit(&program, &uniformity::analyse(&program), target)
+}
+
+fn emit(source: &str) -> Ptx {
+    try_emit(source, HOPPER).unwrap_or_else(|error| panic!("{error}\n{source}"))
+}
+
+/// A kernel around statements, with a written buffer and one that is only read.
+fn kernel(body: &str) -> String {
+    format!(
+        "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @group(0) @binding(1) var<storage, read> input: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) gid: vec3u) {{ let i = gid.x; {body} }}"
+    )
+}
+
+fn text(body: &str) -> String {
+    emit(&kernel(body)).text
+}
+
+/// Assembles each for both targets; says how many failed and the first complaint.
+fn assemble_all(sources: &[String]) {
+    let Some(assembler) = ptxas::find() else {
+        println!(
+            "skipped: no ptxas in $VYRE_PTXAS, in build/ptxas (scripts/ptxas.sh installs it) or on the path; \
+             {} programs were emitted and not assembled",
+            sources.len()
+        );
+        for source in sources {
+            emit(source);
+        }
+        return;
+    };
+    let mut failures = Vec::new();
+    for source in sources {
+        for target in [VOLTA, HOPPER] {
+            let ptx = match try_emit(source, target) {
+                Ok(ptx) => ptx,
+                Err(error) => panic!("{error}\n{source}"),
+            };
+            if let Err(complaint) = ptxas::assemble(&assembler, &ptx.text, target.sm) {
+                failures.push(format!("{complaint}\n{source}\n{}", ptx.text));
+            }
+        }
+    }
+    if let Some(first) = failures.first() {
+        panic!("{} failed; the first: {first}", failures.len());
+    }
+}
+
+#[test]
+fn all_of_the_language_assembles() {
+    assemble_all(&programs::all());
+}
+
+#[test]
+fn random_programs_assemble() {
+    let sources: Vec<String> = (0..50)
+        .map(|seed| generate::generate(seed, false).source)
+        .collect();
+    assemble_all(&sources);
+}
+
+#[test]
+fn a_dynamic_index_is_guarded_by_a_predicate_and_a_static_one_is_not() {
+    let guarded = text("out[input[i]] = 1u;");
+    assert!(guarded.contains("ld.global.nc.b32") && guarded.contains(" ld.global.nc"));
+    let predicated = |text: &str, what: &str| {
+        text.lines()
+            .any(|line| line.trim_start().starts_with("@%p") && line.contains(what))
+    };
+    assert!(predicated(&guarded, "ld.global.nc"), "{guarded}");
+    assert!(predicated(&guarded, "st.global"), "{guarded}");
+    let fixed = text("out[0] = input[0];");
+    assert!(
+        !predicated(&fixed, "st.global") && !predicated(&fixed, "ld.global"),
+        "{fixed}"
+    );
+}
+
+#[test]
+fn what_is_written_is_never_read_through_the_read_only_cache() {
+    let both = text("out[0] = out[1] + input[0];");
+    let loads = |what: &str| both.lines().filter(|line| line.contains(what)).count();
+    assert_eq!(
+        (loads("ld.global.nc"), loads("ld.global.b32")),
+        (1, 1),
+        "{both}"
+    );
+}
+
+#[test]
+fn floats_are_rounded_by_name_and_not_contracted() {
+    let plain = text("let a = bitcast<f32>(input[0]); out[0] = bitcast<u32>(a * a + a / a - a);");
+    for op in ["mul.rn.f32", "add.rn.f32", "div.rn.f32", "sub.rn.f32"] {
+        assert!(plain.contains(op), "{op}\n{plain}");
+    }
+    assert!(!plain.contains("fma") && !plain.contains(".ftz"), "{plain}");
+    let asked = text("let a = bitcast<f32>(input[0]); out[0] = bitcast<u32>(fma(a, a, a));");
+    assert!(asked.contains("fma.rn.f32"), "{asked}");
+}
+
+#[test]
+fn each_grid_barrier_has_one_marker_whatever_the_source_says() {
+    let markers = |body: &str| text(body).matches("grid.sync barrier #").count();
+    assert_eq!(markers("out[i] = 1u;"), 0);
+    assert_eq!(markers("gridBarrier(); gridBarrier();"), 2);
+    assert_eq!(
+        markers("for (var k = 0u; k < 9u; k++) { gridBarrier(); }"),
+        1
+    );
+    assert_eq!(
+        markers("out[i] = 1u; // grid.sync barrier #7\ngridBarrier();"),
+        1
+    );
+    let text = text("gridBarrier(); workgroupBarrier(); gridBarrier();");
+    assert!(
+        text.contains("barrier #0") && text.contains("barrier #1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_grid_barrier_arrives_with_release_waits_with_acquire_and_is_bounded() {
+    let text = text("gridBarrier();");
+    for part in [
+        "atom.add.release.gpu.global.u32",
+        "ld.acquire.gpu.global.u32",
+        "%globaltimer",
+        "atom.relaxed.gpu.global.cas.b32",
+        "st.release.sys.global.u32",
+    ] {
+        assert_eq!(text.matches(part).count(), 1, "{part}\n{text}");
+    }
+}
+
+#[test]
+fn loops_are_polled_unless_they_end_by_themselves() {
+    let is_polled = |body: &str| emit(&kernel(body)).parameters.control.is_some();
+    assert!(!is_polled("for (var k = 0u; k < 16u; k++) { out[k] = k; }"));
+    assert!(!is_polled(
+        "for (var k = 2; k <= 16; k += 3) { out[k] = 1u; }"
+    ));
+    assert!(!is_polled(
+        "for (var k = 0u; k < 9u; k++) { for (var j = 0u; j < 9u; j++) { out[k] = j; } }"
+    ));
+    assert!(is_polled(
+        "for (var k = 0u; k < input[0]; k++) { out[k] = k; }"
+    ));
+    assert!(is_polled(
+        "for (var k = 0u; k < 16u; k++) { k = input[k]; }"
+    ));
+    assert!(is_polled(
+        "for (var k = 0u; k < 4000000u; k++) { out[i] = k; }"
+    ));
+    assert!(is_polled(
+        "for (var k = i32(input[0]); k < 16; k++) { out[i] = 1u; }"
+    ));
+    assert!(is_polled("loop { if (out[0] == 1u) { break; } }"));
+    assert!(is_polled(
+        "for (var k = 0u; k < 16u; k++) { if (k == 3u) { k = 0u; } }"
+    ));
+}
+
+#[test]
+fn vectors_are_moved_whole_only_where_they_are_aligned() {
+    let source = |ty: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> a: array<{ty}>;
+            @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {{ a[i] = a[i + 1u]; }}"
+        )
+    };
+    let aligned = emit(&source("vec4<u32>")).text;
+    assert!(aligned.contains("ld.global.v4.b32") && aligned.contains("st.global.v4.b32"));
+    // A run of four words at a multiple of 4 bytes only.
+    let loose = emit(&source("array<u32, 4>")).text;
+    assert!(
+        loose.contains("v4.b32"),
+        "an array of 16 bytes keeps its alignment\n{loose}"
+    );
+    let odd = emit(&source("array<u32, 5>")).text;
+    assert!(!odd.contains(".v4") && !odd.contains(".v2"), "{odd}");
+}
+
+#[test]
+fn shifts_mask_their_counts() {
+    let text = text("out[0] = input[0] << input[1];");
+    let masked = text.find("and.b32").expect("a mask");
+    assert!(masked < text.find("shl.b32").expect("a shift"), "{text}");
+}
+
+#[test]
+fn large_workgroup_memory_is_asked_for_at_the_launch() {
+    let shared = |words: u32| {
+        let source = format!(
+            "var<workgroup> w: array<u32, {words}>;\n{}",
+            kernel("w[i] = 1u; out[i] = w[0];")
+        );
+        emit(&source).shared
+    };
+    assert_eq!((shared(64).fixed, shared(64).dynamic), (256, 0));
+    assert_eq!((shared(15000).fixed, shared(15000).dynamic), (0, 60000));
+}
+
+#[test]
+fn parameters_stand_where_the_layout_says() {
+    let ptx = emit(&kernel("out[0] = arrayLength(&input); gridBarrier();"));
+    let layout = &ptx.parameters;
+    let control = layout.control.expect("a grid barrier needs the slot");
+    let reads = |ty: &str, at: u32| {
+        ptx.text.contains(&format!("ld.param.{ty} "))
+            && ptx.text.contains(&format!("[vyre_arguments+{at}]"))
+    };
+    assert!(reads("u64", layout.buffers[0].base) && reads("u32", layout.buffers[1].length));
+    assert!(
+        reads("u64", control.slot) && reads("u64", control.record) && reads("u64", control.limit)
+    );
+    assert!(reads("u32", control.base) && reads("u32", control.sequence));
+    assert!(
+        ptx.text
+            .contains(&format!("vyre_arguments[{}]", layout.size))
+    );
+    assert_eq!(ptx.kernel, "vyre_main");
+}
+
+#[test]
+fn what_is_not_available_is_refused_by_name() {
+    let error = try_emit(
+        &kernel("let x = f64(f32(input[0])); out[0] = u32(sin(x));"),
+        HOPPER,
+    )
+    .unwrap_err();
+    assert_eq!(error.status(), vyre::error::Status::Unsupported);
+    assert!(error.message().contains("Sin of f64"), "{error}");
+    assert!(error.position().is_some());
+}
+
+#[test]
+fn the_source_is_quoted_line_by_line() {
+    let text = text("let a = input[0];\n out[3] = a;");
+    assert!(
+        text.lines()
+            .any(|line| line.trim() == "// 4: out[3] = a; }"),
+        "{text}"
+    );
+}

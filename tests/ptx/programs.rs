@@ -1,0 +1,163 @@
+//! Programs that together use all of the language.
+
+/// A body that writes `out`, with the usual bindings around it.
+fn framed(declarations: &str, body: &str) -> String {
+    format!(
+        "{declarations}
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @group(0) @binding(1) var<storage, read> input: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) gid: vec3u,
+            @builtin(local_invocation_index) lid: u32, @builtin(num_workgroups) groups: vec3u) {{
+            let i = gid.x; {body} }}"
+    )
+}
+
+fn integers(programs: &mut Vec<String>) {
+    for ty in ["u32", "i32", "u64", "i64"] {
+        let body = format!(
+            "let a = {ty}(input[i]); let b = {ty}(input[i + 1u]); let n = input[i + 2u];
+            var r = a + b * a - b; r ^= a / b; r |= a % b; r &= ~a; r += a << (n & 255u); r += a >> n;
+            r += a / 7; r += a % 1; r += min(a, b) + max(a, b) + clamp(a, b, r) + abs(a);
+            r += countOneBits(a) + countLeadingZeros(a) + countTrailingZeros(a) + reverseBits(a);
+            r += select(a, b, a < b) + select(a, b, a >= b) + {ty}(a == b) + {ty}(a != b);
+            out[i] = u32(r) + u32(f32(a)) + u32(f32(b) * 2.0);"
+        );
+        programs.push(framed("", &body));
+    }
+    programs.push(framed(
+        "",
+        "let a = i32(input[i]); var r = firstLeadingBit(a) + firstTrailingBit(a) + extractBits(a, 3u, 5u);
+        r = insertBits(r, a, input[3], input[4]) - sign(a); out[i] = bitcast<u32>(-r);
+        out[i + 1u] = dot4U8Packed(input[i], input[2]) + pack4xU8(vec4u(input[0], 1u, 2u, 3u));",
+    ));
+}
+
+fn floats(programs: &mut Vec<String>) {
+    for (enable, ty) in [("", "f32"), ("enable f16;", "f16"), ("", "f64")] {
+        let from = if ty == "f64" {
+            "f64(f32(input[i]))"
+        } else {
+            &format!("{ty}(input[i])")
+        };
+        let body = format!(
+            "let a = {from}; let b = a + {ty}(2.5); let k = i32(input[2]);
+            var r = a + b * a - b / a; r += a % b; r += fma(a, b, r) + sqrt(a) + inverseSqrt(b);
+            r += floor(a) + ceil(a) + trunc(a) + round(a) + fract(a) + abs(a) + sign(a) - (-b);
+            r += min(a, b) + max(a, b) + clamp(a, b, r) + mix(a, b, r) + step(a, b) + saturate(a);
+            r += select(a, b, a < b) + {ty}(a == b) + {ty}(a != b) + {ty}(a > r) + ldexp(a, k);
+            out[i] = u32(r) + u32(i32(a)) + u32(u64(b)) + u32(i64(r)) + u32(bool(a));"
+        );
+        programs.push(framed(enable, &body));
+    }
+    for ty in ["f32", "f16"] {
+        let enable = if ty == "f16" { "enable f16;" } else { "" };
+        let body = format!(
+            "let a = {ty}(input[i]); let b = {ty}(input[i + 1u]);
+            var r = sin(a) + cos(a) + tan(a) + asin(a) + acos(a) + atan(a) + atan2(a, b);
+            r += sinh(a) + cosh(a) + tanh(a) + asinh(a) + acosh(a) + atanh(a);
+            r += exp(a) + exp2(a) + log(a) + log2(a) + pow(a, b) + inverseSqrt(a);
+            out[i] = u32(r);"
+        );
+        programs.push(framed(enable, &body));
+    }
+    programs.push(framed(
+        "",
+        "let a = bitcast<f32>(input[i]); let p = frexp(a); let m = modf(a);
+        out[0] = bitcast<u32>(p.fract) + u32(p.exp) + u32(m.fract) + u32(m.whole) + pack2x16float(vec2(a, 1.0));
+        let h = unpack2x16float(input[3]); out[1] = bitcast<u32>(h.x + h.y) + pack4x8snorm(vec4(a)) + quantize(a);",
+    ).replace("fn main", "fn quantize(x: f32) -> u32 { return bitcast<u32>(quantizeToF16(x)); }\n@compute @workgroup_size(64) fn main").replacen("@compute @workgroup_size(64) fn quantize", "fn quantize", 1));
+    programs.push(framed(
+        "",
+        "let a = bitcast<f32>(input[i]); var m = mat4x4<f32>(); m[1] = vec4(a, 2.0, 3.0, a); m[input[1]][input[2]] = 3.0;
+        let v = m * vec4(a) + transpose(m)[2]; out[i] = u32(dot(v, v) + determinant(m) + length(cross(v.xyz, v.yzw)));
+        let q = normalize(v.xy); out[i + 1u] = u32(distance(q, v.zw));",
+    ));
+}
+
+fn memory(programs: &mut Vec<String>) {
+    programs.push(framed(
+        "struct S { a: vec3<f32>, b: u32, c: vec4<u32>, d: array<vec2<u32>, 3> }
+        @group(0) @binding(2) var<storage, read_write> s: array<S>;
+        @group(0) @binding(3) var<storage, read> t: array<S>;
+        @group(1) @binding(0) var<uniform> u: S2; struct S2 { m: mat4x4<f32>, k: vec4<u32> }",
+        "s[i] = t[i + 1u]; s[i].d[lid % 3u] = t[i].d[input[i]]; s[i].c += u.k;
+        out[i] = arrayLength(&out) + arrayLength(&s) + u32(u.m[lid & 3u].x);",
+    ));
+    programs.push(framed(
+        "var<workgroup> w: array<vec4<f32>, 64>; var<workgroup> f: array<bool, 64>; var<private> p: array<u32, 600>;",
+        "w[lid] = vec4(f32(lid)); f[lid] = lid > 3u; p[input[i]] = 3u; p[lid] += 1u;
+        workgroupBarrier(); var q = array(1u, 2u, 3u, 4u); q[lid & 3u] = 9u;
+        let k = array(11u, 12u, 13u, 14u, 15u);
+        out[i] = u32(w[63u - lid].y) + u32(f[input[2]]) + p[input[3]] + q[input[4]] + k[input[5]];",
+    ));
+    // More than a module may declare.
+    programs.push(framed(
+        "var<workgroup> w: array<u32, 15000>;",
+        "w[i] = i; workgroupBarrier(); out[i] = w[input[i]];",
+    ));
+    programs.push(framed(
+        "enable f16; @group(0) @binding(2) var<storage, read_write> h: array<vec4<f16>>;
+            @group(0) @binding(3) var<storage, read_write> d: array<vec4<f64>>;
+            struct P { a: u32, b: array<vec4<f32>, 2> } var<immediate> pc: P;",
+        "h[i] = h[i + 1u] * f16(2.0); d[i] += d[i + 1u]; out[i] = pc.a + u32(pc.b[lid & 1u].z);",
+    ));
+    for (ty, space) in [
+        ("u32", "storage"),
+        ("i32", "storage"),
+        ("u64", "storage"),
+        ("i64", "storage"),
+        ("u32", "workgroup"),
+        ("i32", "workgroup"),
+    ] {
+        let (place, access) = match space {
+            "storage" => ("@group(0) @binding(2)", ", read_write"),
+            _ => ("", ""),
+        };
+        let size = if space == "workgroup" { ", 64" } else { "" };
+        programs.push(framed(
+            &format!("{place} var<{space}{access}> a: array<atomic<{ty}>{size}>;"),
+            &format!(
+                "let v = {ty}(input[i]); let k = input[1]; atomicAdd(&a[k], v); atomicSub(&a[i & 7u], v); atomicMin(&a[k], v);
+                atomicMax(&a[k], v); atomicAnd(&a[k], v); atomicOr(&a[k], v); atomicXor(&a[k], v); atomicStore(&a[1], v);
+                var r = atomicAdd(&a[k], v) + atomicSub(&a[k], v) + atomicExchange(&a[k], v) + atomicLoad(&a[k]);
+                let e = atomicCompareExchangeWeak(&a[k], v, r); r += e.old_value + {ty}(e.exchanged); out[i] = u32(r);"
+            ),
+        ));
+    }
+}
+
+fn control(programs: &mut Vec<String>) {
+    for body in [
+        "for (var k = 0u; k < 16u; k++) { out[k] = k; }",
+        "var k = 0u; loop { if (k > input[0]) { break; } if (k == 3u) { k += 2u; continue; } out[k] = k; continuing { k++; } }",
+        "var k = input[0]; while (k != 1u) { k = select(3u * k + 1u, k / 2u, k % 2u == 0u); } out[i] = k;",
+        "switch input[i] { case 1u, 2u: { out[0] = 1u; } case 7u: { if (i > 3u) { break; } out[1] = 2u; } default: { return; } } out[2] = 3u;",
+        "loop { out[i] += 1u; continuing { break if out[i] > 5u; } }",
+        "if (i > 3u && input[i] < 2u || i == 1u) { return; } out[i] = 1u;",
+        "for (var a = 0; a < 4; a++) { for (var b = a; b < 9; b += 2) { out[a * 9 + b] = 1u; if (input[b] == 3u) { return; } } }",
+        "workgroupBarrier(); if (input[i] > 2u) { workgroupBarrier(); } storageBarrier(); out[i] = groups.x + groups.y;",
+    ] {
+        programs.push(framed("", body));
+    }
+}
+
+fn barriers(programs: &mut Vec<String>) {
+    for body in [
+        "out[i] = i; gridBarrier(); out[i] += out[(i + 64u) % arrayLength(&out)];",
+        "for (var k = 0u; k < 5u; k++) { out[i] += 1u; gridBarrier(); }",
+        "var k = 0u; loop { out[k] = 1u; gridBarrier(); if (out[k + 7u] == 0u) { break; } gridBarrier(); k++; }",
+    ] {
+        programs.push(framed("", body));
+    }
+}
+
+/// The sources.
+pub fn all() -> Vec<String> {
+    let mut programs = Vec::new();
+    for family in [integers, floats, memory, control, barriers] {
+        family(&mut programs);
+    }
+    programs.push(include_str!("../../examples/c/reach.wgsl").into());
+    programs.push(include_str!("../../examples/c/heat.wgsl").into());
+    programs
+}
