@@ -386,6 +386,8 @@ impl Emitter<'_> {
         let size = self.magnitude(x);
         let log = self.log2(size);
         let power = self.mul(y, log);
+        // One to any power is one, to infinity too.
+        let power = self.choose("eq", log, c(0.0), b(0.0), power);
         let value = self.exp2(power);
         let whole = self.op64("cvt.rzi.f64.f64", &[y]);
         let half = self.mul(y, c(0.5));
@@ -396,8 +398,8 @@ impl Emitter<'_> {
         let sign = self.choose("eq", y, whole, sign, b(0.0));
         let signed = self.op64("or.b64", &[value, sign]);
         let broken = self.choose("lt", x, c(0.0), NAN, signed);
+        let broken = self.choose("eq", x, c(-INFINITY), signed, broken);
         let result = self.choose("eq", y, whole, signed, broken);
-        let result = self.choose("eq", x, c(1.0), b(1.0), result);
         self.choose("eq", y, c(0.0), b(1.0), result)
     }
 }
