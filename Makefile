@@ -44,7 +44,9 @@ test: test-rust test-c test-install test-readme test-guide test-examples
 	@echo "make test: everything passed"
 
 # nextest gives each test a process of its own and a line at the end; cargo's runner does without it.
+# What the PTX emitter writes is assembled where ptxas can be had.
 test-rust:
+	@scripts/ptxas.sh
 	@if "$(CARGO)" nextest --version >/dev/null 2>&1; then \
 	  "$(CARGO)" nextest run --locked --no-fail-fast; \
 	else \

@@ -1,6 +1,7 @@
 //! What the PTX emitter writes is accepted by NVIDIA's assembler, and is shaped as it should be.
 
 #[path = "common/generate/mod.rs"]
+#[allow(dead_code, reason = "only the sources are of use here")]
 mod generate;
 #[path = "ptx/programs.rs"]
 mod programs;

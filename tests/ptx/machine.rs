@@ -23,6 +23,7 @@ pub struct Launch<'a> {
     pub workgroups: [u32; 3],
     /// Bytes of each buffer and the length of its runtime-sized array.
     pub buffers: &'a mut [(Vec<u8>, u32)],
+    pub immediates: &'a [u8],
     pub base: u32,
     pub sequence: u32,
     pub limit: u64,
@@ -98,6 +99,7 @@ pub fn run(ptx: &Ptx, launch: &mut Launch<'_>) -> Outcome {
     for (i, axis) in launch.workgroups.iter().enumerate() {
         machine.parameter(layout.workgroups + 4 * i as u32, &axis.to_le_bytes());
     }
+    machine.parameter(layout.immediates, launch.immediates);
     let count = launch.buffers.len();
     for (at, (bytes, length)) in layout.buffers.iter().zip(launch.buffers.iter()) {
         let start = machine.give(bytes.clone());
