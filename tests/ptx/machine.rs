@@ -10,7 +10,7 @@ use vyre::cuda::ptx::abi::{record, slot};
 /// Instructions of one turn.
 const TURN: usize = 500;
 /// Turns after which a kernel counts as hung.
-const PATIENCE: usize = 200_000;
+const PATIENCE: usize = 3_000;
 
 /// Pieces of the global address space.
 struct Piece {

@@ -123,7 +123,10 @@ fn memory(programs: &mut Vec<String>) {
                 "let v = {ty}(input[i]); let k = input[1]; atomicAdd(&a[k], v); atomicSub(&a[i & 7u], v); atomicMin(&a[k], v);
                 atomicMax(&a[k], v); atomicAnd(&a[k], v); atomicOr(&a[k], v); atomicXor(&a[k], v); atomicStore(&a[1], v);
                 var r = atomicAdd(&a[k], v) + atomicSub(&a[k], v) + atomicExchange(&a[k], v) + atomicLoad(&a[k]);
-                let e = atomicCompareExchangeWeak(&a[k], v, r); r += e.old_value + {ty}(e.exchanged); out[i] = u32(r);"
+                let e = atomicCompareExchangeWeak(&a[k], v, r); r += e.old_value + {ty}(e.exchanged);
+                let far = input[1] * 100000u; r += atomicAdd(&a[far], v) + atomicLoad(&a[far]) + atomicExchange(&a[far], v);
+                let f = atomicCompareExchangeWeak(&a[far], {ty}(), r); r += f.old_value + {ty}(f.exchanged); atomicStore(&a[far], v);
+                atomicMax(&a[far], v); out[i] = u32(r);"
             ),
         ));
     }
