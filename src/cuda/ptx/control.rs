@@ -2,7 +2,7 @@
 
 use super::atomic::Atomic;
 use super::emitter::{Emitter, Goal};
-use super::text::Val;
+use super::text::{LabelName, Val};
 use crate::ir::{Body, Case, Label, Node, NodeKind, Operand};
 
 impl Emitter<'_> {
@@ -83,6 +83,11 @@ impl Emitter<'_> {
 
     fn branch(&mut self, cond: Operand, accept: &Body, reject: &Body) {
         let cond = self.operand(cond);
+        for (when, arm, other) in [(true, accept, reject), (false, reject, accept)] {
+            if let (Some(to), true) = (self.jump(arm), other.0.is_empty()) {
+                return self.branch_if(cond, when, to);
+            }
+        }
         let end = self.new_label();
         if accept.0.is_empty() {
             self.branch_if(cond, true, end);
@@ -99,6 +104,25 @@ impl Emitter<'_> {
             self.body(reject);
         }
         self.place(end);
+    }
+
+    /// Where a body leads that only leaves a block or a loop.
+    fn jump(&self, body: &Body) -> Option<LabelName> {
+        match &body.0[..] {
+            [
+                Node {
+                    kind: NodeKind::Break(label),
+                    ..
+                },
+            ] => Some(self.goals[label].end),
+            [
+                Node {
+                    kind: NodeKind::Continue(label),
+                    ..
+                },
+            ] => self.goals[label].next,
+            _ => None,
+        }
     }
 
     fn repeat(&mut self, label: Label, body: &Body, continuing: &Body) {
