@@ -279,6 +279,16 @@ fn what_is_not_available_is_refused_by_name() {
     assert_eq!(error.status(), vyre::error::Status::Unsupported);
     assert!(error.message().contains("Sin of f64"), "{error}");
     assert!(error.position().is_some());
+    let large = format!(
+        "var<private> big: array<u32, 140000>;\n{}",
+        kernel("big[i] = 1u; out[i] = big[input[0]];")
+    );
+    let error = try_emit(&large, HOPPER).unwrap_err();
+    assert_eq!(error.status(), vyre::error::Status::Unsupported);
+    assert!(
+        error.message().contains("560000 bytes") && error.message().contains("`big`"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -5,11 +5,13 @@ use std::fmt::Write;
 use super::emitter::Emitter;
 use super::text::{Class, Reg, Val, kernel_name, quoted};
 use super::{Ptx, SharedMemory};
-use crate::error::Result;
-use crate::ir::{Axis, BufferId, Builtin, MemoryId};
+use crate::error::{Result, Status};
+use crate::ir::{Axis, BufferId, Builtin, MemoryId, Span};
 
 /// Shared memory that a module may declare; more has to be asked for at the launch.
 const MOST_FIXED: u64 = 48 << 10;
+/// Local memory of an invocation, on every device.
+const MOST_PRIVATE: u64 = 512 << 10;
 /// Invocations of a subgroup: a warp.
 const SUBGROUP: u32 = 32;
 
@@ -20,6 +22,7 @@ fn letter(axis: Axis) -> char {
 impl Emitter<'_> {
     pub fn finish(mut self) -> Result<Ptx> {
         let program = self.program;
+        self.check_private()?;
         for i in 0..program.locals.len() {
             let class = Class::of(program.locals[i].ty);
             let local = self.reg(class);
@@ -122,6 +125,30 @@ impl Emitter<'_> {
         text.push_str(&self.body);
         text.push_str("}\n");
         text
+    }
+
+    /// Said here, and not by the assembler in its own words.
+    fn check_private(&self) -> Result<()> {
+        let arrays = &self.program.private;
+        let size: u64 = arrays
+            .iter()
+            .map(|array| array.size.next_multiple_of(16))
+            .sum();
+        if size <= MOST_PRIVATE {
+            return Ok(());
+        }
+        let (what, span) = match arrays.iter().max_by_key(|array| array.size) {
+            Some(array) if !array.name.is_empty() => {
+                (format!(", the most of them `{}`", array.name), array.span)
+            }
+            Some(array) => (String::new(), array.span),
+            None => (String::new(), Span::default()),
+        };
+        let message = format!(
+            "the arrays of one invocation take {size} bytes{what}, but CUDA allows {MOST_PRIVATE}"
+        );
+        let error = (self.program.source).error_as(Status::Unsupported, span, &message);
+        Err(error.with_fix("Keep large arrays in a storage buffer or in workgroup memory."))
     }
 
     fn zero_private(&mut self) {
