@@ -157,6 +157,20 @@ fn barriers(programs: &mut Vec<String>) {
     }
 }
 
+/// The programs that the documentation shows as right.
+fn shown(programs: &mut Vec<String>) {
+    for text in [
+        include_str!("../../docs/guide.md"),
+        include_str!("../../docs/phases.md"),
+    ] {
+        let blocks = text.split("\n```wgsl\n").skip(1);
+        let before = programs.len();
+        programs
+            .extend(blocks.map(|rest| rest.split("\n```").next().unwrap_or_default().to_string()));
+        assert!(programs.len() > before, "the documentation shows programs");
+    }
+}
+
 /// Those with one right result.
 pub fn exact() -> Vec<String> {
     let mut programs = Vec::new();
@@ -166,10 +180,11 @@ pub fn exact() -> Vec<String> {
     programs
 }
 
-/// And those with functions that may differ in the last place, and the examples.
+/// And those with functions that may differ in the last place, those of the documentation, and the examples.
 pub fn all() -> Vec<String> {
     let mut programs = exact();
     elementary(&mut programs);
+    shown(&mut programs);
     programs.push(include_str!("../../examples/c/reach.wgsl").into());
     programs.push(include_str!("../../examples/c/heat.wgsl").into());
     programs
