@@ -2,4 +2,6 @@
 //!
 //! `ptx` turns a program into PTX text, which the driver or ptxas assembles.
 
+mod context;
+pub mod driver;
 pub mod ptx;
