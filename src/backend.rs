@@ -2,12 +2,14 @@
 //!
 //! The CPU backend implements these traits; a handle of the C surface owns one trait object.
 
+mod counters;
 mod host;
 
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use counters::Counters;
 pub use host::{HostIn, HostOut};
 
 use crate::error::{Error, Result, Status};

@@ -8,14 +8,14 @@ use std::time::Duration;
 use super::buffer::CpuBuffer;
 use super::cache::{Cache, Key};
 use super::compiled::Compiled;
-use super::counters::Counters;
 use super::memory::{self, Memory};
 use super::pool::Pool;
 use super::program::CpuProgram;
 use super::recycler::Recycler;
 use super::watchdog::Watchdog;
 use crate::backend::{
-    Backend, BackendDesc, BackendInfo, Buffer, Format, Kind, Program, ProgramDesc, Telemetry,
+    Backend, BackendDesc, BackendInfo, Buffer, Counters, Format, Kind, Program, ProgramDesc,
+    Telemetry,
 };
 use crate::error::{Error, Result, Status};
 use crate::program::Limits;

@@ -3,14 +3,13 @@
 //! `backend`, `buffer` and `program` implement the traits of [`crate::backend`]. `compiled` is a program
 //! made ready by `emit` (IR to machine code) with its state laid out by `frame`, kept in `cache`.
 //! `grid` runs it, on the threads of `pool`, under the eye of `watchdog`, over the memory that
-//! `bound` locked and copied. `memory` and `recycler` are the bytes, `counters` the telemetry.
+//! `bound` locked and copied. `memory` and `recycler` are the bytes.
 
 mod backend;
 mod bound;
 mod buffer;
 mod cache;
 mod compiled;
-mod counters;
 mod emit;
 mod frame;
 mod grid;

@@ -6,8 +6,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::counters::Counters;
 use super::memory::Memory;
+use crate::backend::Counters;
 use crate::error::{Result, Status};
 
 /// Bytes kept at most.

@@ -49,11 +49,17 @@ impl Context {
         let api = &self.driver.api;
         let mut current = null_mut();
         // SAFETY: the place is valid for a write.
-        self.check(unsafe { (api.ctx_get_current)(&mut current) }, "cuCtxGetCurrent")?;
+        self.check(
+            unsafe { (api.ctx_get_current)(&mut current) },
+            "cuCtxGetCurrent",
+        )?;
         let pushed = current != self.context;
         if pushed {
             // SAFETY: the context is retained for as long as we live.
-            self.check(unsafe { (api.ctx_push_current)(self.context) }, "cuCtxPushCurrent")?;
+            self.check(
+                unsafe { (api.ctx_push_current)(self.context) },
+                "cuCtxPushCurrent",
+            )?;
         }
         Ok(Entered {
             context: self,
@@ -63,9 +69,17 @@ impl Context {
     }
 
     /// As `enter`, to give something back: also when the context is lost, and silent when the driver is
-    /// already gone, as it is in exit handlers.
+    /// already gone, as it is in exit handlers. `None` also while a kernel goes on for ever: the driver would
+    /// wait for it.
     pub fn enter_to_release(&self) -> Option<Entered<'_>> {
+        if self.is_hung() {
+            return None;
+        }
         self.bind().ok()
+    }
+
+    fn is_hung(&self) -> bool {
+        self.lost.load(Relaxed) == HUNG
     }
 
     /// A code as an error of the call that gave it. A sticky one marks the context as lost.
@@ -112,6 +126,9 @@ pub const HUNG: i32 = -1;
 
 impl Drop for Context {
     fn drop(&mut self) {
+        if self.is_hung() {
+            return;
+        }
         // SAFETY: it was retained once and nothing of ours uses it any more. The result does not matter: after the
         // driver's own end there is nothing left to release.
         unsafe { (self.driver.api.primary_ctx_release)(self.device) };

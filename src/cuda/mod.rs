@@ -2,6 +2,9 @@
 //!
 //! `ptx` turns a program into PTX text, which the driver or ptxas assembles.
 
+mod capabilities;
 mod context;
+mod device;
 pub mod driver;
 pub mod ptx;
+mod stream;

@@ -64,7 +64,10 @@ pub fn status(code: i32) -> Status {
         SUCCESS => Status::Ok,
         _ if is_sticky(code) => Status::DeviceLost,
         OUT_OF_MEMORY => Status::OutOfDeviceMemory,
-        STUB_LIBRARY | NOT_INITIALIZED | SYSTEM_NOT_READY | SYSTEM_DRIVER_MISMATCH
+        STUB_LIBRARY
+        | NOT_INITIALIZED
+        | SYSTEM_NOT_READY
+        | SYSTEM_DRIVER_MISMATCH
         | JIT_COMPILER_NOT_FOUND => Status::DriverUnavailable,
         NO_DEVICE | INVALID_DEVICE => Status::NoDevice,
         INVALID_IMAGE | NO_BINARY_FOR_GPU | INVALID_PTX | UNSUPPORTED_PTX_VERSION | NOT_FOUND => {

@@ -45,8 +45,12 @@ impl Driver {
     fn open() -> Result<Driver> {
         let library = library::open()?;
         // SAFETY: looks the name up only; the type is that of cuInit.
-        let path = unsafe { library.get::<unsafe extern "C" fn(u32) -> c_int>(c"cuInit".to_bytes()) }
-            .map_or_else(|_| "the library".to_owned(), |f| library::path_of(*f as *const ()));
+        let path =
+            unsafe { library.get::<unsafe extern "C" fn(u32) -> c_int>(c"cuInit".to_bytes()) }
+                .map_or_else(
+                    |_| "the library".to_owned(),
+                    |f| library::path_of(*f as *const ()),
+                );
         let library = std::mem::ManuallyDrop::new(libloading::Library::from(library));
         let api = Api::of(&library).map_err(|symbol| {
             Error::new(

@@ -1,0 +1,89 @@
+//! What a device can do, asked once.
+
+use std::ffi::c_char;
+
+use super::driver::Driver;
+use super::driver::sys::{CUdevice, CUdevice_attribute as Attribute};
+use crate::error::Result;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    pub name: String,
+    /// Major and minor.
+    pub compute_capability: (u32, u32),
+    pub multiprocessors: u32,
+    /// Bytes of memory.
+    pub memory: u64,
+    pub max_block: [u32; 3],
+    pub max_block_threads: u32,
+    pub max_grid: [u32; 3],
+    /// Bytes of shared memory that a block may have when asked for at the launch.
+    pub shared_memory: u32,
+    /// Of one multiprocessor.
+    pub threads: u32,
+    pub registers: u32,
+    pub warp: u32,
+    /// Whether all blocks of a grid can be launched together.
+    pub cooperative_launch: bool,
+}
+
+impl Capabilities {
+    pub fn of(driver: &'static Driver, device: CUdevice) -> Result<Capabilities> {
+        let get = |attribute: Attribute| -> Result<u32> {
+            let mut value = 0;
+            // SAFETY: the place is valid for a write; the device came from the driver.
+            let code =
+                unsafe { (driver.api.device_get_attribute)(&mut value, attribute as i32, device) };
+            driver.check(code, "cuDeviceGetAttribute")?;
+            Ok(u32::try_from(value).unwrap_or(0))
+        };
+        let mut memory = 0;
+        // SAFETY: as above.
+        let code = unsafe { (driver.api.device_total_mem)(&mut memory, device) };
+        driver.check(code, "cuDeviceTotalMem")?;
+        use Attribute::*;
+        Ok(Capabilities {
+            name: name(driver, device)?,
+            compute_capability: (
+                get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            multiprocessors: get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            memory: memory as u64,
+            max_block: [
+                get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+                get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+                get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+            ],
+            max_block_threads: get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            max_grid: [
+                get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+                get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+                get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+            ],
+            shared_memory: get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            threads: get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+            registers: get(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?,
+            warp: get(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
+            cooperative_launch: get(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
+        })
+    }
+
+    /// Compute capability times ten.
+    pub fn sm(&self) -> u32 {
+        self.compute_capability.0 * 10 + self.compute_capability.1
+    }
+}
+
+fn name(driver: &'static Driver, device: CUdevice) -> Result<String> {
+    let mut text = [0 as c_char; 256];
+    // SAFETY: the text has the room that is told; the driver ends it with a NUL.
+    let code =
+        unsafe { (driver.api.device_get_name)(text.as_mut_ptr(), text.len() as i32 - 1, device) };
+    driver.check(code, "cuDeviceGetName")?;
+    let bytes: Vec<u8> = (text.iter())
+        .take_while(|&&c| c != 0)
+        .map(|&c| c as u8)
+        .collect();
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
