@@ -2,15 +2,21 @@
 //!
 //! The CPU backend implements these traits; a handle of the C surface owns one trait object.
 
+mod cache;
 mod counters;
 mod host;
+mod locks;
+mod range;
 
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use cache::{Cache, Key as CacheKey, Retained};
 pub use counters::Counters;
 pub use host::{HostIn, HostOut};
+pub use locks::{Guards, Lock, Use, lock};
+pub use range::{check_import, check_range, check_size, check_words, foreign_source};
 
 use crate::error::{Error, Result, Status};
 use crate::program::{Access, Reflection};
@@ -80,6 +86,10 @@ pub struct Telemetry {
     pub bytes_out: u64,
     pub synchronises: u64,
     pub audits: u64,
+    /// Audits that found a barrier that had not held.
+    pub refusals: u64,
+    /// Kernels launched; phases and runs of the CPU backend are not.
+    pub launches: u64,
     pub program_cache_hits: u64,
     pub program_cache_misses: u64,
     pub pool_hits: u64,
@@ -121,7 +131,7 @@ pub struct ProgramDesc<'a> {
 }
 
 /// What a PTX kernel is passed for one of its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PtxParameter {
     /// The 64-bit address of a binding's first byte.
     Address {
@@ -172,12 +182,14 @@ pub struct Dispatch<'a> {
     pub repeat: u32,
     /// Ask for a cooperative launch also without a grid barrier.
     pub cooperative: bool,
+    /// Whether the report's `device_time_ns` is wanted: taking the time takes time.
+    pub timed: bool,
 }
 
 /// What a finished dispatch did; sums over its repeats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Nanoseconds that the device worked.
+    /// Nanoseconds that the device worked; 0 if the dispatch was not timed.
     pub device_time_ns: u64,
     /// Grid barriers that the grid passed.
     pub barriers: u64,
@@ -234,6 +246,22 @@ pub trait Program: Send + Sync {
     fn ptx(&self) -> Result<String>;
     /// Starts a dispatch. Everything that is wrong with the call itself is found here.
     fn submit<'a>(&'a self, dispatch: Dispatch<'a>) -> Result<Box<dyn Pending + 'a>>;
+    /// Runs dispatches in order. `done` hears of each that is complete and audited; the first that fails ends
+    /// the batch, and is named by its index.
+    fn run_batch(
+        &self,
+        dispatches: Vec<Dispatch<'_>>,
+        done: &mut dyn FnMut(usize, Report),
+    ) -> Result<(), (usize, Error)> {
+        for (index, dispatch) in dispatches.into_iter().enumerate() {
+            let report = self
+                .submit(dispatch)
+                .and_then(|pending| pending.wait())
+                .map_err(|error| (index, error))?;
+            done(index, report);
+        }
+        Ok(())
+    }
 }
 
 /// A dispatch under way.
@@ -257,25 +285,33 @@ pub struct DeviceInfo {
 
 /// Everything that could be acquired, CUDA devices first, the CPU last.
 pub fn devices() -> Vec<DeviceInfo> {
-    vec![crate::cpu::device()]
+    // Why there is none is told by who asks for one.
+    let mut devices = crate::cuda::devices().unwrap_or_default();
+    devices.push(crate::cpu::device());
+    devices
 }
 
 /// Opens a backend.
 pub fn acquire(desc: &BackendDesc) -> Result<Arc<dyn Backend>> {
     match desc.choice {
         Choice::Cpu => crate::cpu::acquire(desc, "the CPU backend was asked for".into()),
+        Choice::Cuda => crate::cuda::acquire(desc, "a CUDA backend was asked for".into()),
         Choice::Auto => {
-            crate::cpu::acquire(desc, format!("AUTO took the CPU: {}", no_cuda().message()))
+            let reason = format!("AUTO took CUDA device {}", desc.ordinal);
+            match crate::cuda::acquire(desc, reason) {
+                Err(error) if says_no_cuda(error.status()) => {
+                    crate::cpu::acquire(desc, format!("AUTO took the CPU: {}", error.message()))
+                }
+                other => other,
+            }
         }
-        Choice::Cuda => Err(no_cuda()),
     }
 }
 
-/// Why there is no CUDA backend.
-fn no_cuda() -> Error {
-    Error::new(
-        Status::Unsupported,
-        "this build of vyre has no CUDA backend",
+/// Whether CUDA cannot be used here at all. Another failure is not one to hide behind a slower backend.
+fn says_no_cuda(status: Status) -> bool {
+    matches!(
+        status,
+        Status::DriverUnavailable | Status::NoDevice | Status::Unsupported
     )
-    .with_fix("Acquire VYRE_BACKEND_AUTO or VYRE_BACKEND_CPU: the same programs run on the CPU.")
 }

@@ -149,6 +149,7 @@ fn run(vector: &Value) -> Result<(), String> {
             timeout: Some(std::time::Duration::from_secs(20)),
             repeat: 1,
             cooperative: false,
+            timed: false,
         })
         .and_then(|pending| pending.wait())
         .map_err(|error| format!("dispatch: {}", error.message()))?;

@@ -13,6 +13,8 @@ pub struct Counters {
     pub bytes_out: AtomicU64,
     pub synchronises: AtomicU64,
     pub audits: AtomicU64,
+    pub refusals: AtomicU64,
+    pub launches: AtomicU64,
     pub program_cache_hits: AtomicU64,
     pub program_cache_misses: AtomicU64,
     pub pool_hits: AtomicU64,
@@ -34,6 +36,14 @@ impl Counters {
         self.bytes_out.fetch_add(bytes, Relaxed);
     }
 
+    pub fn count_audit(&self) {
+        self.audits.fetch_add(1, Relaxed);
+    }
+
+    pub fn count_refusal(&self) {
+        self.refusals.fetch_add(1, Relaxed);
+    }
+
     /// The counters as they are; `retained_bytes` is the caller's to fill in.
     pub fn snapshot(&self) -> Telemetry {
         Telemetry {
@@ -44,6 +54,8 @@ impl Counters {
             bytes_out: self.bytes_out.load(Relaxed),
             synchronises: self.synchronises.load(Relaxed),
             audits: self.audits.load(Relaxed),
+            refusals: self.refusals.load(Relaxed),
+            launches: self.launches.load(Relaxed),
             program_cache_hits: self.program_cache_hits.load(Relaxed),
             program_cache_misses: self.program_cache_misses.load(Relaxed),
             pool_hits: self.pool_hits.load(Relaxed),
@@ -64,6 +76,8 @@ impl Counters {
             &self.bytes_out,
             &self.synchronises,
             &self.audits,
+            &self.refusals,
+            &self.launches,
             &self.program_cache_hits,
             &self.program_cache_misses,
             &self.pool_hits,

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use super::buffer::CpuBuffer;
-use super::cache::{Cache, Key};
 use super::compiled::Compiled;
 use super::memory::{self, Memory};
 use super::pool::Pool;
@@ -14,8 +13,8 @@ use super::program::CpuProgram;
 use super::recycler::Recycler;
 use super::watchdog::Watchdog;
 use crate::backend::{
-    Backend, BackendDesc, BackendInfo, Buffer, Counters, Format, Kind, Program, ProgramDesc,
-    Telemetry,
+    Backend, BackendDesc, BackendInfo, Buffer, Cache, CacheKey, Counters, Format, Kind, Program,
+    ProgramDesc, Telemetry, check_import, check_size,
 };
 use crate::error::{Error, Result, Status};
 use crate::program::Limits;
@@ -26,7 +25,7 @@ pub struct CpuBackend {
     counters: Counters,
     pool: Pool,
     watchdog: Watchdog,
-    cache: Cache,
+    cache: Cache<Compiled>,
     recycler: Recycler,
 }
 
@@ -168,39 +167,16 @@ impl Backend for CpuBackend {
     }
 
     fn create_buffer(self: Arc<Self>, size: u64) -> Result<Arc<dyn Buffer>> {
-        if size == 0 {
-            return Err(Error::new(
-                Status::InvalidArgument,
-                "size is 0; a buffer holds at least one byte",
-            ));
-        }
+        check_size(size)?;
         let memory = Memory::zeroed(size, Status::OutOfDeviceMemory)?;
         Ok(Arc::new(CpuBuffer::new(self, memory)))
     }
 
     unsafe fn import_buffer(self: Arc<Self>, pointer: u64, size: u64) -> Result<Arc<dyn Buffer>> {
-        let bytes = usize::try_from(size).ok().filter(|&n| n > 0);
-        let start = usize::try_from(pointer)
-            .ok()
-            .and_then(|a| NonNull::new(a as *mut u8));
-        let (Some(bytes), Some(start)) = (bytes, start) else {
-            return Err(Error::new(
-                Status::InvalidArgument,
-                format!(
-                    "cannot import {size} bytes at address {pointer:#x}: both must be non-zero"
-                ),
-            ));
-        };
-        if pointer.checked_add(size).is_none() || !pointer.is_multiple_of(16) {
-            return Err(Error::new(
-                Status::InvalidArgument,
-                format!(
-                    "cannot import {size} bytes at address {pointer:#x}: the address must be a multiple of 16 and the range must not wrap"
-                ),
-            ));
-        }
+        check_import(pointer, size)?;
+        let start = NonNull::new(pointer as *mut u8).expect("checked: it is not null");
         // SAFETY: the caller promises that the range stays valid for the buffer's life.
-        let memory = unsafe { Memory::borrowed(start, bytes) };
+        let memory = unsafe { Memory::borrowed(start, size as usize) };
         Ok(Arc::new(CpuBuffer::new(self, memory)))
     }
 
@@ -218,7 +194,7 @@ impl Backend for CpuBackend {
 
 impl CpuBackend {
     fn load_wgsl(self: Arc<Self>, desc: &ProgramDesc<'_>) -> Result<Arc<dyn Program>> {
-        let key = Key::of(desc);
+        let key = CacheKey::of(desc);
         if let Some(compiled) = self.cache.get(&key) {
             self.counters.program_cache_hits.fetch_add(1, Relaxed);
             return Ok(Arc::new(CpuProgram {

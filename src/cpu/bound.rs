@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::{ArcRwLockReadGuard, ArcRwLockWriteGuard, RawRwLock};
 use smallvec::SmallVec;
 
 use super::backend::CpuBackend;
@@ -11,15 +10,9 @@ use super::buffer::CpuBuffer;
 use super::compiled::Compiled;
 use super::emit::abi::BoundBuffer;
 use super::memory::Memory;
-use crate::backend::{Binding, BindingSource};
+use crate::backend::{Binding, BindingSource, Guards, Use};
 use crate::error::{Error, Result, Status};
 use crate::plan::Planned;
-
-/// Held until the dispatch is over.
-enum Guard {
-    Read(#[expect(dead_code, reason = "held for its drop")] ArcRwLockReadGuard<RawRwLock, ()>),
-    Write(#[expect(dead_code, reason = "held for its drop")] ArcRwLockWriteGuard<RawRwLock, ()>),
-}
 
 /// A borrowed binding's copy.
 struct Lent {
@@ -32,7 +25,7 @@ struct Lent {
 pub struct Bound {
     table: SmallVec<[BoundBuffer; 8]>,
     lent: SmallVec<[Lent; 4]>,
-    _guards: SmallVec<[Guard; 8]>,
+    _guards: Guards,
 }
 
 impl Bound {
@@ -46,13 +39,16 @@ impl Bound {
     ) -> Result<Bound> {
         let mut table = SmallVec::new();
         let mut lent = SmallVec::new();
-        let mut users: SmallVec<[(&CpuBuffer, bool); 8]> = SmallVec::new();
+        let mut users: SmallVec<[Use<'_>; 8]> = SmallVec::new();
         for (plan, decl) in planned.iter().zip(&compiled.buffers) {
             let written = Compiled::is_written(decl);
             let base = match &bindings[plan.binding].source {
                 BindingSource::Buffer { buffer, .. } => {
                     let buffer = own(backend, &**buffer, &decl.name)?;
-                    users.push((buffer, written));
+                    users.push(Use {
+                        lock: buffer.lock(),
+                        written,
+                    });
                     // SAFETY: the plan keeps offset + size within the buffer.
                     unsafe { buffer.as_ptr().add(plan.offset as usize) }
                 }
@@ -84,7 +80,7 @@ impl Bound {
                 padding: 0,
             });
         }
-        let _guards = lock(users, wait)?;
+        let _guards = crate::backend::lock(users, wait)?;
         Ok(Bound {
             table,
             lent,
@@ -139,33 +135,4 @@ fn own<'b>(
             )
             .with_fix("Create the buffer on the backend that the program was loaded on.")
         })
-}
-
-fn lock(
-    mut users: SmallVec<[(&CpuBuffer, bool); 8]>,
-    wait: Duration,
-) -> Result<SmallVec<[Guard; 8]>> {
-    // Writers first among equals, so that a buffer bound twice is locked once, for the stronger use.
-    users.sort_by_key(|(buffer, written)| (buffer.id(), !written));
-    users.dedup_by_key(|(buffer, _)| buffer.id());
-    users
-        .into_iter()
-        .map(|(buffer, written)| {
-            if written {
-                buffer.lock().try_write_arc_for(wait).map(Guard::Write)
-            } else {
-                buffer.lock().try_read_arc_for(wait).map(Guard::Read)
-            }
-            .ok_or_else(|| {
-                Error::new(
-                    Status::Timeout,
-                    format!(
-                        "a bound buffer was in use by other calls for {:.3} s, the dispatch's time limit",
-                        wait.as_secs_f64()
-                    ),
-                )
-                .with_fix("Raise timeout_ns, or wait for the calls that use the buffer.")
-            })
-        })
-        .collect()
 }

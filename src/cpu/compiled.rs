@@ -1,6 +1,6 @@
 //! A program ready to run: machine code and what a dispatch has to know about it.
 
-use crate::backend::ProgramDesc;
+use crate::backend::{ProgramDesc, Retained};
 use crate::cpu::emit::{self, Code};
 use crate::cpu::frame::Frame;
 use crate::error::{Error, Result, Status};
@@ -18,28 +18,9 @@ pub struct Compiled {
     source: Source,
 }
 
-/// Stack of the thread that compiles: deeply nested programs recurse. Only pages that are touched cost memory.
-const STACK_SIZE: usize = 256 << 20;
-
 impl Compiled {
-    /// On a thread of its own, whose stack does not depend on the caller's.
     pub fn of(desc: &ProgramDesc<'_>, limits: &Limits) -> Result<Compiled> {
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new()
-                .name("vyre-compile".into())
-                .stack_size(STACK_SIZE)
-                .spawn_scoped(scope, || Compiled::compile(desc, limits))
-                .map_err(|error| {
-                    Error::new(
-                        Status::OutOfHostMemory,
-                        format!("no thread to compile the program on: {error}"),
-                    )
-                    .with_native_code(error.raw_os_error().unwrap_or(0))
-                })?;
-            thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        program::on_a_large_stack(|| Compiled::compile(desc, limits))
     }
 
     fn compile(desc: &ProgramDesc<'_>, limits: &Limits) -> Result<Compiled> {
@@ -115,9 +96,10 @@ impl Compiled {
     pub fn is_written(buffer: &BufferDecl) -> bool {
         buffer.space == BufferSpace::Storage && buffer.access == BufferAccess::ReadWrite
     }
+}
 
-    /// Bytes that the program holds, about.
-    pub fn size(&self) -> u64 {
+impl Retained for Compiled {
+    fn size(&self) -> u64 {
         (self.code.size() + self.source.text().len()) as u64
     }
 }

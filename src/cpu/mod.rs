@@ -1,14 +1,13 @@
 //! The CPU backend: phases as parallel loops over workgroups.
 //!
 //! `backend`, `buffer` and `program` implement the traits of [`crate::backend`]. `compiled` is a program
-//! made ready by `emit` (IR to machine code) with its state laid out by `frame`, kept in `cache`.
+//! made ready by `emit` (IR to machine code) with its state laid out by `frame`.
 //! `grid` runs it, on the threads of `pool`, under the eye of `watchdog`, over the memory that
 //! `bound` locked and copied. `memory` and `recycler` are the bytes.
 
 mod backend;
 mod bound;
 mod buffer;
-mod cache;
 mod compiled;
 mod emit;
 mod frame;

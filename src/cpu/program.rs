@@ -37,12 +37,8 @@ impl Program for CpuProgram {
 
     fn submit<'a>(&'a self, dispatch: Dispatch<'a>) -> Result<Box<dyn Pending + 'a>> {
         let reflection = &self.compiled.reflection;
-        let launch = plan::launch(
-            reflection,
-            self.backend.limits(),
-            dispatch.workgroups,
-            dispatch.immediates,
-        )?;
+        let info = self.backend.limits();
+        let launch = plan::launch(reflection, info, &dispatch, u64::from(info.units))?;
         let planned = plan::bind(reflection, &dispatch.bindings)?;
         Ok(Box::new(CpuPending {
             program: self,

@@ -22,6 +22,7 @@ pub struct Capabilities {
     /// Of one multiprocessor.
     pub threads: u32,
     pub registers: u32,
+    pub shared_per_multiprocessor: u32,
     pub warp: u32,
     /// Whether all blocks of a grid can be launched together.
     pub cooperative_launch: bool,
@@ -64,6 +65,9 @@ impl Capabilities {
             shared_memory: get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
             threads: get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
             registers: get(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?,
+            shared_per_multiprocessor: get(
+                CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+            )?,
             warp: get(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
             cooperative_launch: get(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
         })

@@ -1,10 +1,16 @@
 //! What a backend and everything on it share: the device, and the pools of what is dear to make.
 
+use std::sync::{Arc, OnceLock};
+
 use super::capabilities::Capabilities;
 use super::context::{Context, Entered};
 use super::driver::Driver;
 use super::driver::sys::CUdevice;
+use super::memory::TransientPool;
+use super::ptx::Target;
+use super::slot::SlotPool;
 use super::stream::{EventHandle, Pool, StreamHandle};
+use super::target;
 use crate::backend::Counters;
 use crate::error::{Error, Result, Status};
 
@@ -14,6 +20,9 @@ pub struct Device {
     pub counters: Counters,
     pub streams: Pool<StreamHandle>,
     pub events: Pool<EventHandle>,
+    pub slots: SlotPool,
+    pub transient: TransientPool,
+    target: OnceLock<Target>,
 }
 
 impl Device {
@@ -28,6 +37,9 @@ impl Device {
             counters: Counters::default(),
             streams: Pool::default(),
             events: Pool::default(),
+            slots: SlotPool::default(),
+            transient: TransientPool::default(),
+            target: OnceLock::new(),
         })
     }
 
@@ -35,12 +47,35 @@ impl Device {
     pub fn enter(&self) -> Result<Entered<'_>> {
         self.context.enter()
     }
+
+    /// Gives back what pools keep and nobody uses.
+    pub fn trim(&self) {
+        self.streams.clear(&self.context);
+        self.events.clear(&self.context);
+        self.transient.clear(&self.context);
+    }
+
+    /// Bytes that pools keep idle.
+    pub fn retained_bytes(&self) -> u64 {
+        self.transient.retained_bytes()
+    }
+
+    /// For which machine programs are emitted; found out when the first is.
+    pub fn target(self: &Arc<Self>, entered: &Entered<'_>) -> Result<Target> {
+        if let Some(target) = self.target.get() {
+            return Ok(*target);
+        }
+        let found = target::newest(self, entered)?;
+        Ok(*self.target.get_or_init(|| found))
+    }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
         self.streams.clear(&self.context);
         self.events.clear(&self.context);
+        self.slots.clear(&self.context);
+        self.transient.clear(&self.context);
     }
 }
 

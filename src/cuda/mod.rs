@@ -1,10 +1,68 @@
 //! The CUDA backend. Arrows: `cuda -> {plan, program, ir}`; `cpu` and `cuda` never see each other.
 //!
-//! `ptx` turns a program into PTX text, which the driver or ptxas assembles.
+//! `backend`, `buffer` and `program` implement the traits of [`crate::backend`]. They share a `device`: its
+//! `capabilities`, its `context` as the `driver` gives it, and the pools of `stream` and `slot`. `compiled` is
+//! a program made ready: `ptx` turns it into text for the `target`, `module` has it assembled. A dispatch
+//! finds its memory in `bound`, hands it over in `arguments`, and is a `flight` of launches that end by
+//! `wait` and audit; `timer` takes the time.
 
+mod arguments;
+mod backend;
+mod bound;
+mod buffer;
 mod capabilities;
+mod compiled;
 mod context;
 mod device;
 pub mod driver;
+mod flight;
+mod memory;
+mod module;
+mod program;
 pub mod ptx;
+mod slot;
 mod stream;
+mod target;
+mod timer;
+mod wait;
+
+use std::sync::Arc;
+
+use crate::backend::{Backend, BackendDesc, DeviceInfo, Kind};
+use crate::error::{Error, Result};
+use capabilities::Capabilities;
+use driver::Driver;
+
+/// Invocations of one subgroup: a warp.
+const SUBGROUP_SIZE: u32 = 32;
+
+/// The devices that the driver shows, or why there are none.
+pub fn devices() -> Result<Vec<DeviceInfo>> {
+    let driver = Driver::get()?;
+    (0..device::count(driver)?)
+        .map(|ordinal| describe(driver, ordinal))
+        .collect()
+}
+
+fn describe(driver: &'static Driver, ordinal: u32) -> Result<DeviceInfo> {
+    let handle = device::handle(driver, ordinal)?;
+    let capabilities = Capabilities::of(driver, handle)?;
+    let refusal = device::check_age(&capabilities).err();
+    Ok(DeviceInfo {
+        kind: Kind::Cuda,
+        ordinal,
+        memory: capabilities.memory,
+        units: capabilities.multiprocessors,
+        compute_capability: capabilities.compute_capability,
+        name: capabilities.name,
+        unusable_because: refusal
+            .as_ref()
+            .map(Error::message)
+            .unwrap_or_default()
+            .to_owned(),
+    })
+}
+
+pub fn acquire(desc: &BackendDesc, reason: String) -> Result<Arc<dyn Backend>> {
+    Ok(backend::CudaBackend::new(desc, reason)?)
+}

@@ -11,7 +11,7 @@ use super::program_desc::room;
 use super::report::vyre_dispatch_report;
 use super::sized::{self, Output};
 use super::status::vyre_status;
-use crate::backend::{Backend, Dispatch, Program};
+use crate::backend::{Backend, Dispatch, Program, Report};
 use crate::error::{Error, Result};
 
 /// Runs a program once (or `repeat` times) and waits until the grid is done and audited.
@@ -44,7 +44,8 @@ pub unsafe extern "C" fn vyre_dispatch(
         // SAFETY: the function's contract: null or a description with its size.
         let (desc, _) = unsafe { sized::read(desc, "desc") }?;
         // SAFETY: the function's contract: what it points to lives during the call.
-        let dispatch = unsafe { desc.parse(&ALONE, &backend) }?;
+        let mut dispatch = unsafe { desc.parse(&ALONE, &backend) }?;
+        dispatch.timed = report.is_some();
         let done = program.submit(dispatch)?.wait()?;
         if let Some(mut report) = report {
             report.set(&vyre_dispatch_report::from(done));
@@ -64,7 +65,8 @@ pub unsafe extern "C" fn vyre_dispatch(
 /// @return VYRE_OK, or what vyre_dispatch() returns for the first description that fails
 ///
 /// Handles, pointers, flags and struct_sizes of all descriptions are checked before the first runs. A failure
-/// ends the batch; what the completed dispatches did stands. Any thread may call.
+/// ends the batch; what the completed dispatches did stands. On a CUDA backend dispatches that follow the failed
+/// one may have run by then. Any thread may call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vyre_dispatch_batch(
     program: vyre_program,
@@ -76,24 +78,25 @@ pub unsafe extern "C" fn vyre_dispatch_batch(
 ) -> vyre_status {
     entry!(err: err, clear: [completed], {
         // SAFETY: the function's contract: null or count structures, valid for writes.
-        let reports = unsafe { all_outputs(reports, count) }?;
+        let mut reports = unsafe { all_outputs(reports, count) }?;
         let (program, backend) = resolve(program)?;
         // SAFETY: the function's contract: null or count descriptions, and what they point to lives.
-        let dispatches = unsafe { all_dispatches(descs, count, &backend) }?;
-        let mut reports = reports.into_iter();
-        for (index, dispatch) in dispatches.into_iter().enumerate() {
-            let done = program
-                .submit(dispatch)
-                .and_then(|pending| pending.wait())
-                .map_err(|error| of_element("descs", index, error))?;
-            if let Some(mut report) = reports.next() {
-                report.set(&vyre_dispatch_report::from(done));
+        let mut dispatches = unsafe { all_dispatches(descs, count, &backend) }?;
+        for dispatch in &mut dispatches {
+            dispatch.timed = !reports.is_empty();
+        }
+        let mut done = |index: usize, report: Report| {
+            if let Some(output) = reports.get_mut(index) {
+                output.set(&vyre_dispatch_report::from(report));
             }
             if !completed.is_null() {
                 // SAFETY: not null, so valid for writes.
                 unsafe { completed.write_unaligned(index + 1) };
             }
-        }
+        };
+        program
+            .run_batch(dispatches, &mut done)
+            .map_err(|(index, error)| of_element("descs", index, error))?;
     })
 }
 

@@ -133,6 +133,7 @@ impl vyre_dispatch_desc {
             },
             repeat: self.repeat.max(1),
             cooperative: self.flags & VYRE_DISPATCH_COOPERATIVE != 0,
+            timed: false,
         })
     }
 

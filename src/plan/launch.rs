@@ -1,6 +1,6 @@
 //! How many workgroups run.
 
-use crate::backend::BackendInfo;
+use crate::backend::{BackendInfo, Dispatch};
 use crate::error::{Error, Result, Status};
 use crate::program::Reflection;
 
@@ -11,13 +11,21 @@ pub struct LaunchPlan {
     pub total: u64,
 }
 
-/// Settles the grid and checks the immediates.
+/// Settles the grid and checks the immediates. `at_once`: how many workgroups of the program the backend
+/// runs at once; that many run if the caller leaves it open. `cooperative`: they must all be co-resident, also
+/// without a grid barrier.
 pub fn launch(
     reflection: &Reflection,
     info: &BackendInfo,
-    workgroups: [u32; 3],
-    immediates: &[u8],
+    dispatch: &Dispatch<'_>,
+    at_once: u64,
 ) -> Result<LaunchPlan> {
+    let Dispatch {
+        workgroups,
+        immediates,
+        cooperative,
+        ..
+    } = *dispatch;
     if immediates.len() as u64 != u64::from(reflection.immediates_size) {
         return Err(Error::new(
             Status::InvalidArgument,
@@ -33,7 +41,7 @@ pub fn launch(
     let [x, y, z] = workgroups;
     let workgroups = match workgroups.iter().filter(|&&n| n == 0).count() {
         0 => workgroups,
-        3 => [automatic(reflection, info), 1, 1],
+        3 => [automatic(reflection, info, at_once), 1, 1],
         _ => {
             return Err(Error::new(
                 Status::InvalidArgument,
@@ -54,28 +62,34 @@ pub fn launch(
             ))
         })?;
     let most = reflection.max_cooperative_workgroups;
-    if reflection.grid_barriers > 0 && total > most {
+    if (cooperative || reflection.grid_barriers > 0) && total > most {
+        let why = match reflection.grid_barriers {
+            0 => "is launched cooperatively",
+            _ => "meets at a grid barrier",
+        };
+        let [x, y, z] = workgroups;
         return Err(Error::new(
             Status::GridTooLarge,
             format!(
-                "workgroups {{{x}, {y}, {z}}} are {total} in all, but entry point \"{}\" meets at a grid barrier and at most {most} can be co-resident",
+                "workgroups {{{x}, {y}, {z}}} are {total} in all, but entry point \"{}\" {why} and at most {most} can be co-resident",
                 reflection.entry_point
             ),
-        ));
+        )
+        .with_fix(format!(
+            "Ask for at most {most} workgroups, or for {{0, 0, 0}}: as many as can be co-resident; let each workgroup do several items in a grid-stride loop."
+        )));
     }
     Ok(LaunchPlan { workgroups, total })
 }
 
 /// As many as run at once, but never more than can meet at a barrier.
-fn automatic(reflection: &Reflection, info: &BackendInfo) -> u32 {
-    let most = match reflection.grid_barriers {
-        0 => u64::from(u32::MAX),
-        _ => reflection.max_cooperative_workgroups,
+fn automatic(reflection: &Reflection, info: &BackendInfo, at_once: u64) -> u32 {
+    let at_once = match reflection.grid_barriers {
+        0 => at_once,
+        _ => at_once.min(reflection.max_cooperative_workgroups),
     };
-    let units = info.units.min(info.max_workgroups[0]);
-    u32::try_from(most)
-        .map_or(units, |most| units.min(most))
-        .max(1)
+    let most = info.max_workgroups[0];
+    u32::try_from(at_once).map_or(most, |n| n.clamp(1, most))
 }
 
 fn check_axis(
@@ -111,6 +125,25 @@ mod tests {
     use super::*;
     use crate::backend::{BackendDesc, Choice};
 
+    fn plan(
+        reflection: &Reflection,
+        info: &BackendInfo,
+        workgroups: [u32; 3],
+        immediates: &[u8],
+        cooperative: bool,
+    ) -> Result<LaunchPlan> {
+        let dispatch = Dispatch {
+            workgroups,
+            bindings: vec![],
+            immediates,
+            timeout: None,
+            repeat: 1,
+            cooperative,
+            timed: false,
+        };
+        launch(reflection, info, &dispatch, u64::from(info.units))
+    }
+
     fn setting(
         workgroup_size: [u32; 3],
         grid_barriers: u32,
@@ -139,7 +172,7 @@ mod tests {
     #[test]
     fn all_zero_means_as_many_as_run_at_once() {
         let (reflection, info) = setting([64, 1, 1], 1, u64::MAX);
-        let plan = launch(&reflection, &info, [0; 3], &[0; 8]).unwrap();
+        let plan = plan(&reflection, &info, [0; 3], &[0; 8], false).unwrap();
         assert_eq!(
             plan,
             LaunchPlan {
@@ -149,7 +182,9 @@ mod tests {
         );
         let (reflection, info) = setting([64, 1, 1], 1, 2);
         assert_eq!(
-            launch(&reflection, &info, [0; 3], &[0; 8]).unwrap().total,
+            plan(&reflection, &info, [0; 3], &[0; 8], false)
+                .unwrap()
+                .total,
             2
         );
     }
@@ -172,23 +207,29 @@ mod tests {
             ([1 << 26, u32::MAX, u32::MAX], Status::OutOfRange, "64 bits"),
         ];
         for (workgroups, status, needle) in cases {
-            let error = launch(&reflection, &info, workgroups, &[0; 8]).unwrap_err();
+            let error = plan(&reflection, &info, workgroups, &[0; 8], false).unwrap_err();
             assert_eq!(error.status(), status, "{error}");
             assert!(error.message().contains(needle), "{error}");
         }
-        let last = launch(&reflection, &info, [1 << 26, 1, 1], &[0; 8]).unwrap();
+        let last = plan(&reflection, &info, [1 << 26, 1, 1], &[0; 8], false).unwrap();
         assert_eq!(last.total, 1 << 26);
     }
 
     #[test]
     fn backend_limits_and_co_residency_hold() {
-        let (reflection, mut info) = setting([1; 3], 1, 8);
-        let error = launch(&reflection, &info, [3, 3, 1], &[0; 8]).unwrap_err();
+        let (reflection, info) = setting([1; 3], 1, 8);
+        let error = plan(&reflection, &info, [3, 3, 1], &[0; 8], false).unwrap_err();
         assert_eq!(error.status(), Status::GridTooLarge);
         assert!(error.message().contains("9 in all") && error.message().contains("at most 8"));
-        assert!(launch(&reflection, &info, [2, 2, 2], &[0; 8]).is_ok());
+        assert!(error.fix().contains("grid-stride"));
+        assert!(plan(&reflection, &info, [2, 2, 2], &[0; 8], false).is_ok());
+        let (plain, info) = setting([1; 3], 0, 8);
+        assert!(plan(&plain, &info, [9, 1, 1], &[0; 8], false).is_ok());
+        let error = plan(&plain, &info, [9, 1, 1], &[0; 8], true).unwrap_err();
+        assert!(error.message().contains("cooperatively"), "{error}");
+        let mut info = info;
         info.max_workgroups = [100, 4, 100];
-        let error = launch(&reflection, &info, [1, 5, 1], &[0; 8]).unwrap_err();
+        let error = plan(&reflection, &info, [1, 5, 1], &[0; 8], false).unwrap_err();
         assert!(error.message().contains("workgroups.y is 5"), "{error}");
     }
 
@@ -196,7 +237,7 @@ mod tests {
     fn immediates_have_exactly_the_programs_size() {
         let (reflection, info) = setting([1; 3], 0, 1);
         for size in [0, 7, 9] {
-            let error = launch(&reflection, &info, [1; 3], &vec![0; size]).unwrap_err();
+            let error = plan(&reflection, &info, [1; 3], &vec![0; size], false).unwrap_err();
             assert_eq!(error.status(), Status::InvalidArgument);
             assert!(
                 error

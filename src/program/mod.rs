@@ -1,9 +1,11 @@
-//! A program on its way from text to a backend: `build` lowers and checks it, [`Reflection`] is what
-//! a caller may know about it.
+//! A program on its way from text to a backend: `build` lowers and checks it, on a stack that `stack`
+//! provides, and [`Reflection`] is what a caller may know about it.
 
 mod build;
+mod stack;
 
 pub use build::{Checked, Limits, build};
+pub use stack::on_a_large_stack;
 
 use crate::ir::{self, BufferAccess, BufferSpace, Scope};
 

@@ -86,6 +86,7 @@ pub fn dispatch<'a>(workgroups: [u32; 3], buffers: &[Arc<dyn Buffer>]) -> Dispat
         timeout: Some(Duration::from_secs(120)),
         repeat: 1,
         cooperative: false,
+        timed: false,
     }
 }
 

@@ -66,6 +66,7 @@ api! {
         ctx_pop_current = c"cuCtxPopCurrent_v2"(*mut CUcontext);
         ctx_get_current = c"cuCtxGetCurrent"(*mut CUcontext);
         mem_alloc = c"cuMemAlloc_v2"(*mut CUdeviceptr, usize);
+        mem_get_info = c"cuMemGetInfo_v2"(*mut usize, *mut usize);
         mem_free = c"cuMemFree_v2"(CUdeviceptr);
         mem_host_alloc = c"cuMemHostAlloc"(*mut *mut c_void, usize, c_uint);
         mem_free_host = c"cuMemFreeHost"(*mut c_void);

@@ -5,8 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::compiled::Compiled;
-use crate::backend::{ProgramDesc, ProgramFlags};
+use super::{ProgramDesc, ProgramFlags, PtxParameter};
 
 /// Programs kept; the least recently used one goes first.
 const CAPACITY: usize = 256;
@@ -19,6 +18,7 @@ pub struct Key {
     label: Option<Box<str>>,
     flags: ProgramFlags,
     overrides: Box<[(Box<str>, u64)]>,
+    parameters: Box<[PtxParameter]>,
 }
 
 impl Key {
@@ -33,33 +33,49 @@ impl Key {
                 .iter()
                 .map(|&(name, value)| (name.into(), value.to_bits()))
                 .collect(),
+            parameters: desc.parameters.as_slice().into(),
         }
     }
 }
 
-struct Entry {
-    compiled: Arc<Compiled>,
+struct Entry<C> {
+    compiled: Arc<C>,
     used: u64,
 }
 
-#[derive(Default)]
-struct Entries {
-    map: HashMap<Key, Entry>,
+struct Entries<C> {
+    map: HashMap<Key, Entry<C>>,
     clock: u64,
 }
 
-#[derive(Default)]
-pub struct Cache {
-    entries: Mutex<Entries>,
+pub struct Cache<C> {
+    entries: Mutex<Entries<C>>,
 }
 
-impl Cache {
-    fn lock(&self) -> MutexGuard<'_, Entries> {
+/// What a cache keeps.
+pub trait Retained {
+    /// Bytes that it takes, about.
+    fn size(&self) -> u64;
+}
+
+impl<C> Default for Cache<C> {
+    fn default() -> Cache<C> {
+        Cache {
+            entries: Mutex::new(Entries {
+                map: HashMap::new(),
+                clock: 0,
+            }),
+        }
+    }
+}
+
+impl<C: Retained> Cache<C> {
+    fn lock(&self) -> MutexGuard<'_, Entries<C>> {
         // An entry is inserted or removed whole.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn get(&self, key: &Key) -> Option<Arc<Compiled>> {
+    pub fn get(&self, key: &Key) -> Option<Arc<C>> {
         let entries = &mut *self.lock();
         entries.clock += 1;
         let entry = entries.map.get_mut(key)?;
@@ -67,7 +83,7 @@ impl Cache {
         Some(Arc::clone(&entry.compiled))
     }
 
-    pub fn insert(&self, key: Key, compiled: &Arc<Compiled>) {
+    pub fn insert(&self, key: Key, compiled: &Arc<C>) {
         let evicted = {
             let entries = &mut *self.lock();
             entries.clock += 1;

@@ -1,0 +1,147 @@
+//! The memory behind a dispatch's bindings: locks of resident buffers, device copies of borrowed bytes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use smallvec::SmallVec;
+
+use super::buffer::CudaBuffer;
+use super::compiled::Compiled;
+use super::context::Entered;
+use super::device::Device;
+use super::memory::Transient;
+use super::memory::copy;
+use crate::backend::{Binding, BindingSource, Guards, Use};
+use crate::error::{Error, Result, Status};
+use crate::ir::BufferDecl;
+use crate::plan::Planned;
+
+/// One binding as a kernel sees it.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub address: u64,
+    pub size: u64,
+}
+
+/// A borrowed binding's copy.
+struct Lent<'d> {
+    /// Index into the dispatch's bindings.
+    binding: usize,
+    memory: Transient<'d>,
+    size: u64,
+    written: bool,
+}
+
+/// Addresses of a dispatch's bindings, in the order of the program's, with copies of what is borrowed.
+pub struct Bound<'d> {
+    pub places: SmallVec<[Place; 8]>,
+    lent: SmallVec<[Lent<'d>; 2]>,
+}
+
+impl<'d> Bound<'d> {
+    pub fn new(
+        device: &'d Device,
+        entered: &'d Entered<'d>,
+        buffers: &[BufferDecl],
+        planned: &[Planned],
+        bindings: &[Binding<'_>],
+    ) -> Result<Bound<'d>> {
+        let mut bound = Bound {
+            places: SmallVec::new(),
+            lent: SmallVec::new(),
+        };
+        for (plan, decl) in planned.iter().zip(buffers) {
+            let address = match &bindings[plan.binding].source {
+                BindingSource::Buffer { buffer, .. } => {
+                    buffer.native_pointer().wrapping_add(plan.offset)
+                }
+                BindingSource::Host { input, .. } => {
+                    let memory = device.transient.take(device, entered, plan.size)?;
+                    let address = memory.address();
+                    match input {
+                        Some(input) => copy::to_device(device, entered, address, *input)?,
+                        None => copy::zero(device, entered, address, plan.size)?,
+                    }
+                    bound.lent.push(Lent {
+                        binding: plan.binding,
+                        memory,
+                        size: plan.size,
+                        written: Compiled::is_written(decl),
+                    });
+                    address
+                }
+            };
+            bound.places.push(Place {
+                address,
+                size: plan.size,
+            });
+        }
+        Ok(bound)
+    }
+
+    /// Gives borrowed read-write bindings their results.
+    pub fn copy_out(
+        &mut self,
+        device: &Device,
+        entered: &Entered<'_>,
+        bindings: &mut [Binding<'_>],
+    ) -> Result<()> {
+        for lent in &self.lent {
+            if let BindingSource::Host {
+                output: Some(output),
+                ..
+            } = &mut bindings[lent.binding].source
+                && lent.written
+            {
+                debug_assert_eq!(output.len() as u64, lent.size);
+                copy::to_host(device, entered, output, lent.memory.address())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The kernel may still be writing: the copies are not given back.
+    pub fn leak(self) {
+        for lent in self.lent {
+            lent.memory.leak();
+        }
+    }
+}
+
+/// Locks every buffer that dispatches use, in the order of their ids: one that is written, exclusively.
+pub fn lock<'b>(
+    device: &Arc<Device>,
+    uses: impl Iterator<Item = (&'b Binding<'b>, &'b BufferDecl)>,
+    wait: Duration,
+) -> Result<Guards> {
+    let mut users: SmallVec<[Use<'_>; 8]> = SmallVec::new();
+    for (binding, decl) in uses {
+        if let BindingSource::Buffer { buffer, .. } = &binding.source {
+            let buffer = own(device, &**buffer, &decl.name)?;
+            users.push(Use {
+                lock: buffer.lock(),
+                written: Compiled::is_written(decl),
+            });
+        }
+    }
+    crate::backend::lock(users, wait)
+}
+
+/// The buffer as one of this backend.
+fn own<'b>(
+    device: &Arc<Device>,
+    buffer: &'b dyn crate::backend::Buffer,
+    name: &str,
+) -> Result<&'b CudaBuffer> {
+    buffer
+        .as_any()
+        .downcast_ref::<CudaBuffer>()
+        .filter(|buffer| Arc::ptr_eq(buffer.device(), device))
+        .ok_or_else(|| {
+            Error::new(
+                Status::InvalidHandle,
+                format!("binding `{name}`: its buffer belongs to another backend than the program"),
+            )
+            .with_fix("Create the buffer on the backend that the program was loaded on.")
+        })
+}

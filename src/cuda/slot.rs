@@ -1,0 +1,363 @@
+//! Launch slots: the counter that one launch's workgroups arrive at, and the record of what it did.
+//!
+//! Each launch in flight has a slot of its own, so launches of one program may overlap. A slot's counter
+//! goes on from where the last audited launch left it; after any failure it is zeroed before it is used
+//! again.
+//!
+//! Lock: `idle`, taken alone.
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::context::{Context, Entered};
+use super::driver::sys::CUdeviceptr;
+use super::ptx::abi::{abort, record, slot};
+use super::stream::StreamHandle;
+use crate::error::{Error, Result, Status};
+
+/// Slots that are made at once.
+const CHUNK: usize = 64;
+/// Bytes from one record to the next: records of launches that overlap share no cache line.
+const RECORD_STRIDE: usize = 128;
+/// CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP
+const MAPPED: u32 = 1 | 2;
+
+/// A slot and what is known about it. Whoever holds it is its only user.
+pub struct Slot {
+    /// In device memory.
+    pub address: CUdeviceptr,
+    /// The record as the device sees it.
+    pub record_address: CUdeviceptr,
+    record: *const Record,
+    /// The counter before the launch.
+    pub base: u32,
+    /// What the launch is to write as its record's last word.
+    pub sequence: u32,
+}
+
+// SAFETY: the record is memory that the pool keeps, of atomics.
+unsafe impl Send for Slot {}
+
+/// In host memory that the device writes to; laid out as `abi::record` says.
+#[repr(C)]
+struct Record {
+    executed: AtomicU32,
+    observed: AtomicU32,
+    sequence: AtomicU32,
+    aborted: AtomicU32,
+}
+
+const _: () = {
+    assert!(std::mem::offset_of!(Record, executed) == record::EXECUTED as usize);
+    assert!(std::mem::offset_of!(Record, observed) == record::OBSERVED as usize);
+    assert!(std::mem::offset_of!(Record, sequence) == record::SEQUENCE as usize);
+    assert!(std::mem::offset_of!(Record, aborted) == record::ABORTED as usize);
+    assert!(size_of::<Record>() == record::SIZE as usize);
+};
+
+/// What a launch's record proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Audited {
+    /// Grid barriers that the grid passed.
+    pub executed: u32,
+    /// The slot's counter afterwards.
+    observed: u32,
+}
+
+/// Why a record proves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The kernel gave up: one of `abi::abort`.
+    Aborted(u32),
+    /// The kernel ended without writing it.
+    Unwritten,
+    /// Arrivals are missing or too many.
+    Arrivals {
+        seen: u32,
+        expected: u32,
+        executed: u32,
+    },
+}
+
+impl Slot {
+    /// Makes the record ready for a launch.
+    pub fn arm(&mut self) {
+        // Zero is never a sequence: the record is cleared to it.
+        self.sequence = match self.sequence.wrapping_add(1) {
+            0 => 1,
+            next => next,
+        };
+        let record = self.record();
+        record.executed.store(0, Relaxed);
+        record.observed.store(0, Relaxed);
+        record.aborted.store(0, Relaxed);
+        record.sequence.store(0, Relaxed);
+    }
+
+    fn record(&self) -> &Record {
+        // SAFETY: the pool keeps the memory for as long as it has slots out.
+        unsafe { &*self.record }
+    }
+
+    /// Holds what the launch left in the record against what it must be, exactly. `workgroups` arrive at
+    /// each barrier.
+    pub fn audit(&self, workgroups: u64) -> Result<Audited, Refusal> {
+        let record = self.record();
+        let written = record.sequence.load(Acquire);
+        audit(
+            self.base,
+            (written == self.sequence)
+                .then(|| (record.executed.load(Relaxed), record.observed.load(Relaxed))),
+            record.aborted.load(Relaxed),
+            workgroups,
+        )
+    }
+
+    /// The next launch's arrivals count on from here.
+    pub fn settle(&mut self, audited: Audited) {
+        self.base = audited.observed;
+    }
+}
+
+fn audit(
+    base: u32,
+    written: Option<(u32, u32)>,
+    aborted: u32,
+    workgroups: u64,
+) -> Result<Audited, Refusal> {
+    if aborted != 0 {
+        return Err(Refusal::Aborted(aborted));
+    }
+    let (executed, observed) = written.ok_or(Refusal::Unwritten)?;
+    // Arrivals wrap as the counter does.
+    let arrivals = executed.wrapping_mul(workgroups as u32);
+    let expected = base.wrapping_add(arrivals);
+    if observed != expected {
+        return Err(Refusal::Arrivals {
+            seen: observed.wrapping_sub(base),
+            expected: arrivals,
+            executed,
+        });
+    }
+    Ok(Audited { executed, observed })
+}
+
+impl Refusal {
+    pub fn error(self, kernel: &str, workgroups: u64) -> Error {
+        match self {
+            Refusal::Aborted(abort::TIME_LIMIT) | Refusal::Aborted(abort::CANCELLED) => Error::new(
+                Status::Timeout,
+                format!("the dispatch of `{kernel}` passed its time limit and was stopped"),
+            ),
+            Refusal::Aborted(cause) => Error::new(
+                Status::DispatchFailed,
+                format!("the dispatch of `{kernel}` was stopped for cause {cause}"),
+            ),
+            Refusal::Unwritten => Error::new(
+                Status::BarrierAudit,
+                format!(
+                    "the dispatch of `{kernel}` ended without the record of its grid barriers: not all of its {workgroups} workgroups ran to their end"
+                ),
+            ),
+            Refusal::Arrivals {
+                seen,
+                expected,
+                executed,
+            } => Error::new(
+                Status::BarrierAudit,
+                format!(
+                    "the grid barriers of `{kernel}` did not hold: {seen} arrivals were seen, {expected} were expected ({executed} barriers x {workgroups} workgroups)"
+                ),
+            ),
+        }
+    }
+}
+
+struct Chunk {
+    slots: CUdeviceptr,
+    records: *mut u8,
+}
+
+// SAFETY: plain memory.
+unsafe impl Send for Chunk {}
+
+#[derive(Default)]
+struct Idle {
+    slots: Vec<Slot>,
+    chunks: Vec<Chunk>,
+}
+
+#[derive(Default)]
+pub struct SlotPool {
+    idle: Mutex<Idle>,
+}
+
+impl SlotPool {
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        // Slots come and go whole.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn take(&self, entered: &Entered<'_>) -> Result<Slot> {
+        if let Some(slot) = self.idle().slots.pop() {
+            return Ok(slot);
+        }
+        let (chunk, mut slots) = make(entered)?;
+        let slot = slots.pop().expect("a chunk has slots");
+        let mut idle = self.idle();
+        idle.chunks.push(chunk);
+        idle.slots.append(&mut slots);
+        Ok(slot)
+    }
+
+    /// For a slot whose launch was audited, or never began.
+    pub fn give_back(&self, slot: Slot) {
+        self.idle().slots.push(slot);
+    }
+
+    /// For a slot whose launch failed and has ended for certain: zeroed before it is used again. If that
+    /// fails it is never used again.
+    pub fn quarantine(&self, entered: &Entered<'_>, stream: StreamHandle, mut slot: Slot) {
+        let api = entered.api();
+        // SAFETY: the slot is ours, and nothing runs that uses it.
+        let zeroed = unsafe {
+            entered
+                .check(
+                    (api.memset_d8_async)(slot.address, 0, slot::SIZE as usize, stream.raw()),
+                    "cuMemsetD8Async",
+                )
+                .and_then(|()| {
+                    entered.check(
+                        (api.stream_synchronize)(stream.raw()),
+                        "cuStreamSynchronize",
+                    )
+                })
+        };
+        if zeroed.is_ok() {
+            slot.base = 0;
+            self.give_back(slot);
+        }
+    }
+
+    /// Frees everything; nothing may be in use.
+    pub fn clear(&self, context: &Context) {
+        let idle = std::mem::take(&mut *self.idle());
+        if let Some(entered) = context.enter_to_release() {
+            for chunk in idle.chunks {
+                // SAFETY: nobody uses the chunk's slots any more.
+                unsafe {
+                    (entered.api().mem_free)(chunk.slots);
+                    (entered.api().mem_free_host)(chunk.records.cast());
+                }
+            }
+        }
+    }
+}
+
+/// Zeroed slots with their records.
+fn make(entered: &Entered<'_>) -> Result<(Chunk, Vec<Slot>)> {
+    let api = entered.api();
+    let bytes = CHUNK * slot::SIZE as usize;
+    let mut address = 0;
+    // SAFETY: the place is valid for a write; the context is current.
+    entered.check(
+        unsafe { (api.mem_alloc)(&mut address, bytes) },
+        "cuMemAlloc",
+    )?;
+    let mut records = null_mut();
+    // SAFETY: as above.
+    let code = unsafe { (api.mem_host_alloc)(&mut records, CHUNK * RECORD_STRIDE, MAPPED) };
+    let chunk = Chunk {
+        slots: address,
+        records: records.cast(),
+    };
+    let made = entered.check(code, "cuMemHostAlloc").and_then(|()| {
+        // SAFETY: the memory is ours, and has this many bytes.
+        unsafe { chunk.records.write_bytes(0, CHUNK * RECORD_STRIDE) };
+        let mut mapped = 0;
+        // SAFETY: the place is valid for a write; the memory was allocated as mapped.
+        let code = unsafe { (api.mem_host_get_device_pointer)(&mut mapped, records, 0) };
+        entered.check(code, "cuMemHostGetDevicePointer")?;
+        zero(entered, address, bytes)?;
+        Ok(mapped)
+    });
+    match made {
+        Ok(mapped) => Ok((chunk, slots(address, records.cast(), mapped))),
+        Err(error) => {
+            // SAFETY: both are ours, or null.
+            unsafe {
+                (api.mem_free)(address);
+                if !records.is_null() {
+                    (api.mem_free_host)(records);
+                }
+            }
+            Err(error)
+        }
+    }
+}
+
+fn slots(address: CUdeviceptr, records: *mut u8, mapped: CUdeviceptr) -> Vec<Slot> {
+    let slot = |n: usize| Slot {
+        address: address + (n * slot::SIZE as usize) as u64,
+        record_address: mapped + (n * RECORD_STRIDE) as u64,
+        record: records.wrapping_add(n * RECORD_STRIDE).cast(),
+        base: 0,
+        sequence: 0,
+    };
+    (0..CHUNK).rev().map(slot).collect()
+}
+
+/// Zeroes and waits: other streams are about to use the memory.
+fn zero(entered: &Entered<'_>, address: CUdeviceptr, bytes: usize) -> Result<()> {
+    let api = entered.api();
+    let mut stream = null_mut();
+    // SAFETY: the place is valid for a write; the context is current.
+    entered.check(
+        unsafe { (api.stream_create)(&mut stream, 1) },
+        "cuStreamCreate",
+    )?;
+    // SAFETY: the memory is ours and the stream alive until it is destroyed here.
+    unsafe {
+        let result = entered
+            .check(
+                (api.memset_d8_async)(address, 0, bytes, stream),
+                "cuMemsetD8Async",
+            )
+            .and_then(|()| entered.check((api.stream_synchronize)(stream), "cuStreamSynchronize"));
+        (api.stream_destroy)(stream);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_audit_is_an_equality_that_wraps() {
+        let passed = |executed, observed| Ok(Audited { executed, observed });
+        assert_eq!(audit(0, Some((0, 0)), 0, 132), passed(0, 0));
+        assert_eq!(audit(10, Some((3, 406)), 0, 132), passed(3, 406));
+        let base = u32::MAX - 100;
+        assert_eq!(audit(base, Some((2, 163)), 0, 132), passed(2, 163));
+        for observed in [405, 407, 10, 0, 406 + 396] {
+            let refused = audit(10, Some((3, observed)), 0, 132).unwrap_err();
+            assert!(matches!(refused, Refusal::Arrivals { expected: 396, .. }));
+            let error = refused.error("main", 132);
+            assert_eq!(error.status(), Status::BarrierAudit);
+            assert!(error.message().contains("396 were expected"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_left_nothing_behind_proves_nothing() {
+        assert_eq!(audit(0, None, 0, 8), Err(Refusal::Unwritten));
+        assert_eq!(
+            audit(0, Some((1, 8)), abort::TIME_LIMIT, 8),
+            Err(Refusal::Aborted(abort::TIME_LIMIT))
+        );
+        let error = Refusal::Aborted(abort::TIME_LIMIT).error("main", 8);
+        assert_eq!(error.status(), Status::Timeout);
+    }
+}
