@@ -117,11 +117,20 @@ static inline void check_failed(vyre_status status, vyre_status expected, const 
     EQUAL((handle).id, 0);                                                                    \
   } while (0)
 
-/* A CPU backend with that many threads; the test cannot go on without one. */
+/* Whether VYRE_TEST_BACKEND asks for CUDA; the CPU is the default. */
+static inline int check_on_cuda(void) {
+  const char *wanted = getenv("VYRE_TEST_BACKEND");
+  return wanted != NULL && strcmp(wanted, "cuda") == 0;
+}
+
+/* The kind of backend that is tested. */
+static inline vyre_backend_kind check_kind(void) { return check_on_cuda() ? VYRE_BACKEND_CUDA : VYRE_BACKEND_CPU; }
+
+/* The backend under test, with that many threads on the CPU; the test cannot go on without one. */
 static inline vyre_backend check_acquire(uint32_t threads) {
   vyre_backend acquired = {0};
   vyre_backend_desc desc = VYRE_BACKEND_DESC_INIT;
-  desc.kind = VYRE_BACKEND_CPU;
+  desc.kind = check_kind();
   desc.cpu_threads = threads;
   if (!OK(vyre_backend_acquire(&desc, &acquired, ERR))) {
     exit(1);

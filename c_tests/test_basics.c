@@ -122,27 +122,41 @@ static void devices_are_listed(void) {
   FAILS(VYRE_ERROR_NO_DEVICE, "index", vyre_device_reason(count, name, sizeof name, &required, ERR));
 }
 
-static void auto_takes_the_cpu_and_says_why(void) {
+/* CUDA where it can be used, else the CPU; either way it says so. */
+static void auto_takes_what_is_there_and_says_why(void) {
   vyre_backend taken = {0};
   vyre_backend_desc desc = VYRE_BACKEND_DESC_INIT;
   vyre_backend_properties info = VYRE_BACKEND_PROPERTIES_INIT;
-  char reason[512];
+  vyre_device_properties first = VYRE_DEVICE_PROPERTIES_INIT;
+  char reason[2048];
+  OK(vyre_device_info(0, &first, ERR));
   OK(vyre_backend_acquire(&desc, &taken, ERR));
   OK(vyre_backend_info(taken, &info, ERR));
-  EQUAL(info.kind, VYRE_BACKEND_CPU);
   OK(vyre_backend_reason(taken, reason, sizeof reason, NULL, ERR));
   CHECK(strstr(reason, "CUDA") != NULL);
   OK(vyre_backend_release(taken, ERR));
   desc.kind = VYRE_BACKEND_CUDA;
-  FAILS_OUT(VYRE_ERROR_UNSUPPORTED, "CUDA", taken, vyre_backend_acquire(&desc, &taken, ERR));
+  if (first.kind == VYRE_BACKEND_CUDA && first.usable) {
+    EQUAL(info.kind, VYRE_BACKEND_CUDA);
+    OK(vyre_backend_acquire(&desc, &taken, ERR));
+    OK(vyre_backend_release(taken, ERR));
+    desc.ordinal = 1000;
+    FAILS_OUT(VYRE_ERROR_NO_DEVICE, "no CUDA device 1000", taken, vyre_backend_acquire(&desc, &taken, ERR));
+  } else {
+    vyre_status status = vyre_backend_acquire(&desc, &taken, NULL);
+    EQUAL(info.kind, VYRE_BACKEND_CPU);
+    CHECK(status == VYRE_ERROR_DRIVER_UNAVAILABLE || status == VYRE_ERROR_NO_DEVICE ||
+          status == VYRE_ERROR_UNSUPPORTED);
+    FAILS_OUT(status, "CUDA", taken, vyre_backend_acquire(&desc, &taken, ERR));
+  }
 }
 
 static void backends_say_what_they_allow(void) {
   vyre_backend_properties info = VYRE_BACKEND_PROPERTIES_INIT;
   OK(vyre_backend_info(backend, &info, ERR));
   EQUAL(info.struct_size, sizeof info);
-  EQUAL(info.kind, VYRE_BACKEND_CPU);
-  EQUAL(info.units, 2);
+  EQUAL(info.kind, check_kind());
+  CHECK(check_on_cuda() ? info.units > 2 : info.units == 2);
   EQUAL(info.cooperative, 1);
   CHECK(info.memory > 0 && info.max_buffer_size > 0);
   CHECK(info.max_workgroup_invocations >= 256 && info.max_workgroup_size[0] >= 256);
@@ -207,7 +221,7 @@ int main(void) {
   RUN(macros_equal_functions);
   RUN(layouts_are_frozen);
   RUN(devices_are_listed);
-  RUN(auto_takes_the_cpu_and_says_why);
+  RUN(auto_takes_what_is_there_and_says_why);
   RUN(backends_say_what_they_allow);
   RUN(texts_come_by_two_calls);
   RUN(telemetry_counts_and_resets);

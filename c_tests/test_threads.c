@@ -127,7 +127,7 @@ static void *live_and_die(void *argument) {
   intptr_t wrong = 0;
   int i;
   (void)argument;
-  desc.kind = VYRE_BACKEND_CPU;
+  desc.kind = check_kind();
   desc.cpu_threads = 2;
   for (i = 0; i < rounds() / 10; i++) {
     vyre_backend mine = {0};

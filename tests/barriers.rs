@@ -2,7 +2,7 @@
 
 mod harness;
 
-use harness::{buffer, cpu, dispatch, load, run, try_load, try_run, words};
+use harness::{backend, buffer, dispatch, load, run, try_load, try_run, words};
 use vyre::backend::ProgramFlags;
 use vyre::error::Status;
 
@@ -233,7 +233,7 @@ fn a_million_workgroups_meet() {
             }
             b[group.x] = carried;
         }";
-    let backend = cpu(2);
+    let backend = backend(2);
     let program = load(&backend, source);
     let n = groups as usize;
     let buffers = [buffer(&backend, &vec![0; n]), buffer(&backend, &vec![0; n])];
@@ -267,7 +267,7 @@ fn uneven_workgroup_barriers_are_found() {
             }
             a[gid.x] = 1u;
         }";
-    let backend = cpu(2);
+    let backend = backend(2);
     let program = load(&backend, source);
     let mut input = vec![0; N];
     let even = [buffer(&backend, &input)];
@@ -303,7 +303,7 @@ fn a_lie_about_a_grid_barrier_is_found() {
             }
             a[group.x] = 1u;
         }";
-    let backend = cpu(2);
+    let backend = backend(2);
     let refused = try_load(&backend, source, ProgramFlags::default())
         .err()
         .expect("not provably uniform");

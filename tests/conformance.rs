@@ -89,7 +89,7 @@ fn word(json: &Value) -> u32 {
 
 /// Loads, dispatches and compares; the error says what was seen.
 fn run(vector: &Value) -> Result<(), String> {
-    let backend = harness::cpu(1);
+    let backend = harness::backend(1);
     let overrides: Vec<(String, f64)> = vector["constants"]
         .as_object()
         .into_iter()

@@ -37,7 +37,7 @@ fn on_backend(
     threads: u32,
     flags: ProgramFlags,
 ) -> Result<Result<Vec<Arc<dyn Buffer>>, Error>, String> {
-    let backend = harness::cpu(threads);
+    let backend = harness::backend(threads);
     let loaded = harness::try_load(&backend, &case.source, flags)
         .map_err(|error| format!("load: {error}"))?;
     let buffers: Vec<_> = (case.buffers.iter())

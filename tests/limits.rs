@@ -4,7 +4,7 @@ mod harness;
 
 use std::time::{Duration, Instant};
 
-use harness::{buffer, cpu, dispatch, load, try_load, try_run, words};
+use harness::{backend, buffer, dispatch, load, try_load, try_run, words};
 use vyre::backend::ProgramFlags;
 use vyre::error::Status;
 
@@ -33,7 +33,7 @@ fn endless_loops_end_at_the_time_limit() {
              @group(0) @binding(1) var<storage, read_write> flag: atomic<u32>;
              @compute @workgroup_size(4) fn main() {{ a[3] = 0u; atomicOr(&flag, 0u); {body} }}"
         );
-        let backend = cpu(2);
+        let backend = backend(2);
         let program = load(&backend, &source);
         let buffers = [buffer(&backend, &[0; 4]), buffer(&backend, &[0])];
         for groups in [1, 16] {
@@ -56,7 +56,7 @@ fn endless_loops_end_at_the_time_limit() {
 
 #[test]
 fn a_huge_grid_ends_at_the_time_limit_too() {
-    let backend = cpu(2);
+    let backend = backend(2);
     let program = load(&backend, "@compute @workgroup_size(1) fn main() { }");
     let mut limited = dispatch([u32::MAX, 1000, 1], &[]);
     limited.timeout = Some(Duration::from_millis(100));
@@ -68,7 +68,7 @@ fn a_huge_grid_ends_at_the_time_limit_too() {
 
 #[test]
 fn state_beyond_memory_is_refused() {
-    let backend = cpu(2);
+    let backend = backend(2);
     let source = "
         @group(0) @binding(0) var<storage, read_write> a: array<u32>;
         @compute @workgroup_size(256)
@@ -87,7 +87,7 @@ fn state_beyond_memory_is_refused() {
 
 #[test]
 fn workgroups_beyond_the_limits_are_refused() {
-    let backend = cpu(1);
+    let backend = backend(1);
     for (source, words) in [
         ("@compute @workgroup_size(1025) fn main() { }", "1025"),
         ("@compute @workgroup_size(64, 32) fn main() { }", "2048"),
@@ -107,7 +107,7 @@ fn workgroups_beyond_the_limits_are_refused() {
 
 #[test]
 fn barriers_beyond_reason_are_refused_in_time() {
-    let backend = cpu(1);
+    let backend = backend(1);
     let program = |barriers: usize| {
         let body: String = (0..barriers)
             .map(|i| format!("if p[{i}] == 1u {{ a[0] += {i}u; gridBarrier(); }}\n"))

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::backend::{BackendDesc, Choice};
 
-    fn plan(
+    fn settle(
         reflection: &Reflection,
         info: &BackendInfo,
         workgroups: [u32; 3],
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn all_zero_means_as_many_as_run_at_once() {
         let (reflection, info) = setting([64, 1, 1], 1, u64::MAX);
-        let plan = plan(&reflection, &info, [0; 3], &[0; 8], false).unwrap();
+        let plan = settle(&reflection, &info, [0; 3], &[0; 8], false).unwrap();
         assert_eq!(
             plan,
             LaunchPlan {
@@ -182,7 +182,7 @@ mod tests {
         );
         let (reflection, info) = setting([64, 1, 1], 1, 2);
         assert_eq!(
-            plan(&reflection, &info, [0; 3], &[0; 8], false)
+            settle(&reflection, &info, [0; 3], &[0; 8], false)
                 .unwrap()
                 .total,
             2
@@ -207,29 +207,29 @@ mod tests {
             ([1 << 26, u32::MAX, u32::MAX], Status::OutOfRange, "64 bits"),
         ];
         for (workgroups, status, needle) in cases {
-            let error = plan(&reflection, &info, workgroups, &[0; 8], false).unwrap_err();
+            let error = settle(&reflection, &info, workgroups, &[0; 8], false).unwrap_err();
             assert_eq!(error.status(), status, "{error}");
             assert!(error.message().contains(needle), "{error}");
         }
-        let last = plan(&reflection, &info, [1 << 26, 1, 1], &[0; 8], false).unwrap();
+        let last = settle(&reflection, &info, [1 << 26, 1, 1], &[0; 8], false).unwrap();
         assert_eq!(last.total, 1 << 26);
     }
 
     #[test]
     fn backend_limits_and_co_residency_hold() {
         let (reflection, info) = setting([1; 3], 1, 8);
-        let error = plan(&reflection, &info, [3, 3, 1], &[0; 8], false).unwrap_err();
+        let error = settle(&reflection, &info, [3, 3, 1], &[0; 8], false).unwrap_err();
         assert_eq!(error.status(), Status::GridTooLarge);
         assert!(error.message().contains("9 in all") && error.message().contains("at most 8"));
         assert!(error.fix().contains("grid-stride"));
-        assert!(plan(&reflection, &info, [2, 2, 2], &[0; 8], false).is_ok());
+        assert!(settle(&reflection, &info, [2, 2, 2], &[0; 8], false).is_ok());
         let (plain, info) = setting([1; 3], 0, 8);
-        assert!(plan(&plain, &info, [9, 1, 1], &[0; 8], false).is_ok());
-        let error = plan(&plain, &info, [9, 1, 1], &[0; 8], true).unwrap_err();
+        assert!(settle(&plain, &info, [9, 1, 1], &[0; 8], false).is_ok());
+        let error = settle(&plain, &info, [9, 1, 1], &[0; 8], true).unwrap_err();
         assert!(error.message().contains("cooperatively"), "{error}");
         let mut info = info;
         info.max_workgroups = [100, 4, 100];
-        let error = plan(&reflection, &info, [1, 5, 1], &[0; 8], false).unwrap_err();
+        let error = settle(&reflection, &info, [1, 5, 1], &[0; 8], false).unwrap_err();
         assert!(error.message().contains("workgroups.y is 5"), "{error}");
     }
 
@@ -237,7 +237,7 @@ mod tests {
     fn immediates_have_exactly_the_programs_size() {
         let (reflection, info) = setting([1; 3], 0, 1);
         for size in [0, 7, 9] {
-            let error = plan(&reflection, &info, [1; 3], &vec![0; size], false).unwrap_err();
+            let error = settle(&reflection, &info, [1; 3], &vec![0; size], false).unwrap_err();
             assert_eq!(error.status(), Status::InvalidArgument);
             assert!(
                 error

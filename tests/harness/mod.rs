@@ -1,7 +1,7 @@
 //! Loads and runs WGSL through the backend traits.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use vyre::backend::{
@@ -10,14 +10,30 @@ use vyre::backend::{
 };
 use vyre::error::{Error, Result};
 
-/// A CPU backend with this many threads.
-pub fn cpu(threads: u32) -> Arc<dyn Backend> {
-    vyre::backend::acquire(&BackendDesc {
-        choice: Choice::Cpu,
-        ordinal: 0,
-        cpu_threads: threads,
-    })
-    .expect("the CPU backend is always there")
+/// What `VYRE_TEST_BACKEND` asks the tests to run on: cpu, the default, or cuda.
+pub fn on_cuda() -> bool {
+    match std::env::var("VYRE_TEST_BACKEND").as_deref() {
+        Err(_) | Ok("cpu") => false,
+        Ok("cuda") => true,
+        Ok(other) => panic!("VYRE_TEST_BACKEND is {other:?}, expected cpu or cuda"),
+    }
+}
+
+/// The backend under test: the CPU with this many threads, or CUDA device 0, which all tests of a process share.
+pub fn backend(threads: u32) -> Arc<dyn Backend> {
+    let acquire = |choice| {
+        vyre::backend::acquire(&BackendDesc {
+            choice,
+            ordinal: 0,
+            cpu_threads: threads,
+        })
+        .unwrap_or_else(|error| panic!("{}", report(&error)))
+    };
+    if on_cuda() {
+        static CUDA: OnceLock<Arc<dyn Backend>> = OnceLock::new();
+        return Arc::clone(CUDA.get_or_init(|| acquire(Choice::Cuda)));
+    }
+    acquire(Choice::Cpu)
 }
 
 pub fn try_load(
@@ -96,7 +112,7 @@ pub fn try_run(program: &Arc<dyn Program>, dispatch: Dispatch<'_>) -> Result<Rep
 
 /// Loads, runs once, and returns what the buffers hold afterwards.
 pub fn run(threads: u32, source: &str, workgroups: [u32; 3], inputs: &[Vec<u32>]) -> Vec<Vec<u32>> {
-    let backend = cpu(threads);
+    let backend = backend(threads);
     let program = load(&backend, source);
     let buffers: Vec<_> = inputs.iter().map(|words| buffer(&backend, words)).collect();
     try_run(&program, dispatch(workgroups, &buffers))

@@ -1,0 +1,60 @@
+#!/bin/bash
+# Runs what scripts/gpu_bundle.sh packed, on a machine with a GPU.
+#   run [SECTION...]      sections: probe rust c conformance differential; default all
+# Full logs go to $OUT, if it is set. Ends with `N passed, N failed`.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+work=${VYRE_BUNDLE_WORK:-/tmp/vyre-bundle}
+logs=${OUT:-$work/logs}
+mkdir -p "$work" "$logs"
+if [ "$here/bundle.tar.xz" -nt "$work/unpacked" ]; then
+  tar -C "$work" -xf "$here/bundle.tar.xz" || exit 1
+  touch "$work/unpacked"
+fi
+cd "$work" || exit 1
+export VYRE_TEST_BACKEND=${VYRE_TEST_BACKEND:-cuda}
+export VYRE_CONFORMANCE_DIR=$work/conformance
+export LD_LIBRARY_PATH=$work/lib
+passed=0
+failed=0
+
+# check NAME SECONDS COMMAND...: runs it, keeps its output, shows the end of it if it fails.
+check() {
+  local name=$1 limit=$2
+  shift 2
+  local start=$SECONDS
+  if timeout "$limit" "$@" >"$logs/$name.log" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok     $name ($((SECONDS - start)) s)"
+  else
+    local code=$?
+    failed=$((failed + 1))
+    echo "FAILED $name (code $code, $((SECONDS - start)) s)"
+    grep -aE "panicked|does not hold|expected|VYRE_ERROR|FAILED|failed" "$logs/$name.log" | head -12
+    tail -n 12 "$logs/$name.log"
+  fi
+}
+
+sections=${*:-probe rust c differential conformance}
+for section in $sections; do
+  echo "== $section"
+  case $section in
+    probe) nvidia-smi -L ;;
+    rust)
+      for test in barriers limits uniformity wgsl_atomics wgsl_control wgsl_math wgsl_memory; do
+        check "rust-$test" 120 rust/$test
+      done
+      check rust-lib 120 rust/vyre cuda::
+      ;;
+    c)
+      for test in c/*; do
+        check "c-$(basename "$test")" 120 "$test"
+      done
+      ;;
+    differential) VYRE_DIFF_SEEDS=${VYRE_DIFF_SEEDS:-1000} check differential 240 rust/differential --nocapture ;;
+    conformance) VYRE_CONFORMANCE=${VYRE_CONFORMANCE:-all} check conformance 400 rust/conformance --nocapture ;;
+    *) echo "no section $section" ;;
+  esac
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
