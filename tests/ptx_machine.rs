@@ -81,6 +81,7 @@ impl Loaded {
                 buffers: &mut buffers,
                 immediates: &self.immediates(),
                 base: BASE,
+                exit_base: u32::MAX - 1,
                 sequence: 77,
                 limit,
                 abort,
@@ -98,7 +99,7 @@ impl Loaded {
         eval::run(&self.program, workgroups, &mut expected, &self.immediates())
             .expect("the evaluator runs it");
         let outcome = self.launch(workgroups, &mut found, u64::MAX, 0);
-        if self.ptx.parameters.control.is_some() {
+        if self.program.has_grid_barrier() {
             let blocks: u32 = workgroups.iter().product();
             let audit = BASE.wrapping_add(outcome.executed.wrapping_mul(blocks));
             assert_eq!(
@@ -511,12 +512,11 @@ fn a_cancelled_launch_leaves_its_loops_and_barriers_and_writes_no_record() {
 }
 
 #[test]
-fn a_barrier_that_not_all_reach_ends_at_the_limit() {
-    // A launch that the kernel takes for larger than it is: one workgroup never comes.
+fn a_barrier_that_not_all_reach_is_found_when_one_has_ended() {
     let loaded = kernel("if (i < 16u) { gridBarrier(); } out[i] = 1u;");
     let mut contents = vec![bytes(&[0; 40]), bytes(&[0])];
-    let outcome = loaded.launch([3, 1, 1], &mut contents, 1_000_000, 0);
-    assert_eq!(outcome.aborted, abi::abort::TIME_LIMIT);
+    let outcome = loaded.launch([3, 1, 1], &mut contents, u64::MAX, 0);
+    assert_eq!(outcome.aborted, abi::abort::UNEVEN);
     assert_eq!(outcome.sequence, 0);
     // Who waited went no further; who never came did what it had to.
     let seen = words(&contents[0]);

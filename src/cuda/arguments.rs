@@ -44,6 +44,7 @@ impl<'l> Arguments<'l> {
         self.put(at.record, &slot.record_address.to_le_bytes());
         self.put(at.limit, &limit.to_le_bytes());
         self.put(at.base, &slot.base.to_le_bytes());
+        self.put(at.exit_base, &slot.exit_base.to_le_bytes());
         self.put(at.sequence, &slot.sequence.to_le_bytes());
     }
 

@@ -13,6 +13,7 @@ use super::compiled::Compiled;
 use super::context::Entered;
 use super::flight::{Flight, Grid, Landed};
 use super::timer::Timer;
+use super::wait;
 use crate::backend::{BindingSource, Dispatch, Pending, Program, Report};
 use crate::error::{Error, Result, Status};
 use crate::plan::{self, LaunchPlan, Planned};
@@ -184,9 +185,14 @@ impl CudaProgram {
                 cooperative: planning.cooperative,
                 limit: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
             };
-            for _ in 0..planning.dispatch.repeat.max(1) {
+            for done_runs in 0..planning.dispatch.repeat.max(1) {
                 if flight.is_full() {
                     let landed = flight.land(deadline, &mut |l| tally.add(l));
+                    let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                    let landed = match landed {
+                        Ok(()) if is_late => Err((index, self.late(done_runs))),
+                        landed => landed,
+                    };
                     if let Err(error) = landed {
                         failure = Some(error);
                         break 'batch;
@@ -210,6 +216,10 @@ impl CudaProgram {
             (Err(early), _) => Some(early),
             (Ok(()), late) => late,
         };
+        if timer.is_used() && failure.is_none() {
+            // The record is written before the events are.
+            wait::stream(&entered, *stream, None).map_err(begin)?;
+        }
         if failure.is_some() && device.context.is_lost() {
             for bound in bounds {
                 bound.leak();
@@ -238,6 +248,17 @@ impl CudaProgram {
             None => Ok(()),
             Some((index, error)) => Err((index, self.told(&batch[index], error))),
         }
+    }
+
+    /// Not all runs of a dispatch could be done in time.
+    fn late(&self, done: u32) -> Error {
+        Error::new(
+            Status::Timeout,
+            format!(
+                "the dispatch of `{}` passed its time limit when {done} of its runs were done",
+                self.compiled.reflection.entry_point
+            ),
+        )
     }
 
     fn bind<'d>(&'d self, planning: &Planning<'_>, entered: &'d Entered<'d>) -> Result<Bound<'d>> {

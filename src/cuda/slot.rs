@@ -32,6 +32,8 @@ pub struct Slot {
     record: *const Record,
     /// The counter before the launch.
     pub base: u32,
+    /// The count of ended workgroups before the launch.
+    pub exit_base: u32,
     /// What the launch is to write as its record's last word.
     pub sequence: u32,
 }
@@ -114,9 +116,23 @@ impl Slot {
         )
     }
 
-    /// The next launch's arrivals count on from here.
-    pub fn settle(&mut self, audited: Audited) {
+    /// Whether the grid has ended and written its record.
+    pub fn has_landed(&self) -> bool {
+        self.record().sequence.load(Acquire) == self.sequence
+    }
+
+    /// Why the kernel gave up, if it did: one of `abi::abort`.
+    pub fn aborted(&self) -> Option<u32> {
+        match self.record().aborted.load(Relaxed) {
+            0 => None,
+            cause => Some(cause),
+        }
+    }
+
+    /// The next launch counts on from what this one left.
+    pub fn settle(&mut self, audited: Audited, workgroups: u64) {
         self.base = audited.observed;
+        self.exit_base = self.exit_base.wrapping_add(workgroups as u32);
     }
 }
 
@@ -149,6 +165,12 @@ impl Refusal {
             Refusal::Aborted(abort::TIME_LIMIT) | Refusal::Aborted(abort::CANCELLED) => Error::new(
                 Status::Timeout,
                 format!("the dispatch of `{kernel}` passed its time limit and was stopped"),
+            ),
+            Refusal::Aborted(abort::UNEVEN) => Error::new(
+                Status::BarrierAudit,
+                format!(
+                    "not all of the {workgroups} workgroups of `{kernel}` met at a grid barrier: one had ended while another waited there"
+                ),
             ),
             Refusal::Aborted(cause) => Error::new(
                 Status::DispatchFailed,
@@ -236,6 +258,7 @@ impl SlotPool {
         };
         if zeroed.is_ok() {
             slot.base = 0;
+            slot.exit_base = 0;
             self.give_back(slot);
         }
     }
@@ -303,6 +326,7 @@ fn slots(address: CUdeviceptr, records: *mut u8, mapped: CUdeviceptr) -> Vec<Slo
         record_address: mapped + (n * RECORD_STRIDE) as u64,
         record: records.wrapping_add(n * RECORD_STRIDE).cast(),
         base: 0,
+        exit_base: 0,
         sequence: 0,
     };
     (0..CHUNK).rev().map(slot).collect()

@@ -46,6 +46,10 @@ impl<'t> Timer<'t> {
         Ok(())
     }
 
+    pub fn is_used(&self) -> bool {
+        !self.marks.is_empty()
+    }
+
     /// Nanoseconds between the events of the dispatch with this index; the stream's work is over.
     pub fn elapsed(&self, entered: &Entered<'_>, index: usize) -> Result<u64> {
         let Some(Mark {

@@ -25,6 +25,7 @@ pub struct Launch<'a> {
     pub buffers: &'a mut [(Vec<u8>, u32)],
     pub immediates: &'a [u8],
     pub base: u32,
+    pub exit_base: u32,
     pub sequence: u32,
     pub limit: u64,
     /// The abort word before the launch.
@@ -108,6 +109,7 @@ pub fn run(ptx: &Ptx, launch: &mut Launch<'_>) -> Outcome {
     }
     let mut words = vec![0; slot::SIZE as usize];
     words[slot::COUNTER as usize..][..4].copy_from_slice(&launch.base.to_le_bytes());
+    words[slot::EXIT as usize..][..4].copy_from_slice(&launch.exit_base.to_le_bytes());
     words[slot::ABORT as usize..][..4].copy_from_slice(&launch.abort.to_le_bytes());
     let at_slot = machine.give(words);
     let at_record = machine.give(vec![0; record::SIZE as usize]);
@@ -116,6 +118,7 @@ pub fn run(ptx: &Ptx, launch: &mut Launch<'_>) -> Outcome {
         machine.parameter(control.record, &at_record.to_le_bytes());
         machine.parameter(control.limit, &launch.limit.to_le_bytes());
         machine.parameter(control.base, &launch.base.to_le_bytes());
+        machine.parameter(control.exit_base, &launch.exit_base.to_le_bytes());
         machine.parameter(control.sequence, &launch.sequence.to_le_bytes());
     }
     for (_, bytes) in &module.constants {

@@ -18,7 +18,9 @@ pub mod slot {
     pub const COUNTER: u32 = 0;
     /// u32: why everybody is to leave; one of [`super::abort`], 0 to stay. The first cause stands.
     pub const ABORT: u32 = 128;
-    pub const SIZE: u32 = 256;
+    /// u32: workgroups of all launches that have ended, wrapping. Counted by programs with a grid barrier.
+    pub const EXIT: u32 = 256;
+    pub const SIZE: u32 = 384;
 }
 
 /// What the abort word holds.
@@ -27,18 +29,21 @@ pub mod abort {
     pub const TIME_LIMIT: u32 = 1;
     /// The host wants the dispatch to end.
     pub const CANCELLED: u32 = 2;
+    /// A workgroup waited at a grid barrier that another one had ended without reaching.
+    pub const UNEVEN: u32 = 3;
 }
 
 /// The record, in host memory that the device sees; written by stores of system scope. The host clears
-/// it before the launch and reads it once the launch is over.
+/// it before the launch. Programs with a grid barrier write it when the last workgroup has ended: everything
+/// that the grid wrote is visible to who has seen the sequence.
 pub mod record {
-    /// u32: grid barriers that the leader of workgroup 0 passed.
+    /// u32: grid barriers that the workgroup which ended last passed.
     pub const EXECUTED: u32 = 0;
-    /// u32: the slot's counter when that leader ended. Right is `base + executed * workgroups`, wrapping.
+    /// u32: the slot's counter when that workgroup ended. Right is `base + executed * workgroups`, wrapping.
     pub const OBSERVED: u32 = 4;
     /// u32: the launch's sequence number. Written last, with release: without it the rest is void.
     pub const SEQUENCE: u32 = 8;
-    /// u32: [`super::abort::TIME_LIMIT`] from whoever set the slot's abort word, else untouched.
+    /// u32: the cause, one of [`super::abort`], from the workgroup that set the slot's abort word, else untouched.
     pub const ABORTED: u32 = 12;
     pub const SIZE: u32 = 16;
 }
@@ -63,6 +68,8 @@ pub struct ControlParameters {
     pub limit: u32,
     /// u32: the slot's counter before the launch.
     pub base: u32,
+    /// u32: the slot's count of ended workgroups before the launch.
+    pub exit_base: u32,
     /// u32: what to write as the record's sequence.
     pub sequence: u32,
 }
@@ -102,7 +109,8 @@ impl ParameterLayout {
             record: take(8),
             limit: take(8),
             base: take(4),
-            sequence: take(4),
+            exit_base: take(4),
+            sequence: take(8),
         });
         let immediates = take(program.immediates_size.next_multiple_of(16));
         if size > MOST_PARAMETERS {

@@ -132,6 +132,7 @@ impl Emitter<'_> {
         let round = self.op32("and.b32", &[polls.into(), Val::Int(POLLS - 1)]);
         let go_on = self.pred("setp.ne.u32", &[round, Val::Int(0)]);
         self.branch_if(go_on, true, spin);
+        self.look_for_ended(spin, waited);
         self.look(waited);
         self.put(format_args!("bra {spin}"));
 
@@ -180,19 +181,52 @@ impl Emitter<'_> {
         let passed = self.op64("sub.u64", &[now.into(), since.into()]);
         let is_late = self.pred("setp.gt.u64", &[passed, limit.into()]);
         self.branch_if(is_late, false, in_time);
+        self.abort(abort::TIME_LIMIT, leave);
+        self.place(in_time);
+    }
+
+    /// A workgroup that has ended passed every barrier before, so who waits for it must find the counter
+    /// at the target; else it waits for ever.
+    fn look_for_ended(&mut self, spin: LabelName, leave: LabelName) {
+        let at = (self.parameters.control).expect("a program with barriers has a barrier block");
+        let &Control { slot, .. } = self.control();
+        let on = self.new_label();
+        let [ended, before, seen] = [0; 3].map(|_| self.reg(Class::B32));
+        self.put(format_args!(
+            "ld.acquire.gpu.global.u32 {ended}, [{slot}+{}]",
+            slot::EXIT
+        ));
+        self.put(format_args!(
+            "ld.param.u32 {before}, [vyre_arguments+{}]",
+            at.exit_base
+        ));
+        let nobody = self.pred("setp.eq.u32", &[ended.into(), before.into()]);
+        self.branch_if(nobody, true, on);
+        self.put(format_args!(
+            "ld.acquire.gpu.global.u32 {seen}, [{slot}+{}]",
+            slot::COUNTER
+        ));
+        // It finds what was just seen, and goes its usual way.
+        self.branch_if_reached(seen.into(), spin);
+        self.abort(abort::UNEVEN, leave);
+        self.place(on);
+    }
+
+    /// Tells everybody to leave, and leaves.
+    fn abort(&mut self, cause: u32, leave: LabelName) {
+        let &Control { slot, record, .. } = self.control();
         // The first cause stands, and whoever sets it writes it where the host sees it.
         let before = self.reg(Class::B32);
-        let late = abort::TIME_LIMIT;
         self.put(format_args!(
-            "atom.relaxed.gpu.global.cas.b32 {before}, {word}, 0, {late}"
+            "atom.relaxed.gpu.global.cas.b32 {before}, [{slot}+{}], 0, {cause}",
+            slot::ABORT
         ));
         let is_ours = self.pred("setp.eq.u32", &[before.into(), Val::Int(0)]);
         self.put(format_args!(
-            "@{is_ours} st.relaxed.sys.global.u32 [{record}+{}], {late}",
+            "@{is_ours} st.relaxed.sys.global.u32 [{record}+{}], {cause}",
             record::ABORTED
         ));
         self.put(format_args!("bra {leave}"));
-        self.place(in_time);
     }
 
     /// The way back to the start of a loop that nothing else ends for sure.
@@ -209,29 +243,37 @@ impl Emitter<'_> {
         self.put("exit");
     }
 
-    /// At an invocation's end: the leader of workgroup 0 writes the record.
-    pub fn write_record(&mut self) {
-        let Some(at) = self.parameters.control else {
+    /// At a workgroup's end: it counts as ended, and the last one of the grid writes the record.
+    pub fn end(&mut self) {
+        if !self.program.has_grid_barrier() {
             return;
-        };
+        }
+        let at = (self.parameters.control).expect("a program with barriers has a barrier block");
         let &Control {
             slot,
             record,
             executed,
             is_leader,
+            workgroups,
             ..
         } = self.control();
         let done = self.new_label();
-        self.comment("the leader of workgroup 0 says what it passed");
+        self.comment("the workgroup that ends last says what it passed");
+        // Behind everything that the workgroup wrote; some of it may have returned early.
+        self.put("barrier.sync 0");
         self.branch_if(is_leader.into(), false, done);
-        let id = ["x", "y", "z"].map(|axis| {
-            let reg = self.reg(Class::B32);
-            self.put(format_args!("mov.u32 {reg}, %ctaid.{axis}"));
-            Val::from(reg)
-        });
-        let any = self.op32("or.b32", &[id[0], id[1]]);
-        let any = self.op32("or.b32", &[any, id[2]]);
-        let is_other = self.pred("setp.ne.u32", &[any, Val::Int(0)]);
+        let [old, before] = [0; 2].map(|_| self.reg(Class::B32));
+        self.put(format_args!(
+            "atom.add.acq_rel.gpu.global.u32 {old}, [{slot}+{}], 1",
+            slot::EXIT
+        ));
+        self.put(format_args!(
+            "ld.param.u32 {before}, [vyre_arguments+{}]",
+            at.exit_base
+        ));
+        let ended = self.op32("sub.u32", &[old.into(), before.into()]);
+        let ended = self.op32("add.u32", &[ended, Val::Int(1)]);
+        let is_other = self.pred("setp.ne.u32", &[ended, workgroups.into()]);
         self.branch_if(is_other, true, done);
         let [observed, sequence] = [0; 2].map(|_| self.reg(Class::B32));
         self.put(format_args!(

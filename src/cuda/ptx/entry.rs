@@ -34,7 +34,7 @@ impl Emitter<'_> {
         self.zero_workgroup();
         self.body(&program.body);
         self.body.push_str("$end:\n");
-        self.write_record();
+        self.end();
         self.put("ret");
         if let Some(refusal) = self.refusal.take() {
             return Err(refusal);
