@@ -84,9 +84,9 @@ static void layouts_are_frozen(void) {
   EQUAL(sizeof(vyre_backend_desc), 24);
   EQUAL(sizeof(vyre_backend_properties), 96);
   EQUAL(offsetof(vyre_backend_properties, default_timeout_ns), 88);
-  EQUAL(sizeof(vyre_backend_counters), 120);
+  EQUAL(sizeof(vyre_backend_counters), 136);
   EQUAL(sizeof(vyre_device_properties), 40);
-  EQUAL(sizeof(vyre_program_desc), 80);
+  EQUAL(sizeof(vyre_program_desc), 96);
   EQUAL(offsetof(vyre_program_desc, parameter_count), 72);
   EQUAL(sizeof(vyre_program_properties), 48);
   EQUAL(sizeof(vyre_binding_properties), 40);
@@ -207,7 +207,7 @@ static void telemetry_counts_and_resets(void) {
   EQUAL(counters.bytes_in, 0);
   EQUAL(counters.buffers, 1);
   OK(vyre_buffer_release(buffer, ERR));
-  OK(vyre_backend_trim(backend, ERR));
+  OK(vyre_backend_trim(backend, VYRE_TRIM_ALL, ERR));
   OK(vyre_backend_telemetry(backend, &counters, ERR));
   EQUAL(counters.buffers, 0);
   EQUAL(counters.retained_bytes, 0);

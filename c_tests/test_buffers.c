@@ -52,21 +52,67 @@ static void uploads_fills_and_copies(void) {
 }
 
 static void imports_share_the_callers_memory(void) {
-  uint64_t raw[10];
-  char *start = (char *)(((uintptr_t)raw + 15) & ~(uintptr_t)15);
-  vyre_buffer buffer = {0};
+  uint64_t raw[10], start = ((uintptr_t)raw + 15) & ~(uintptr_t)15;
+  vyre_buffer owner = {0}, buffer = {0};
   uint64_t pointer = 0;
   uint32_t word = 0;
-  OK(vyre_buffer_import(backend, (uintptr_t)start, 64, &buffer, ERR));
+  if (check_on_cuda()) {
+    /* Host memory is not the device's; another buffer's is. */
+    FAILS_OUT(ARG, "does not know this address", buffer, vyre_buffer_import(backend, start, 64, &buffer, ERR));
+    OK(vyre_buffer_create(backend, 64, &owner, ERR));
+    OK(vyre_buffer_native_pointer(owner, &start, ERR));
+  }
+  OK(vyre_buffer_import(backend, start, 64, &buffer, ERR));
   OK(vyre_buffer_fill(buffer, 0, 64, 0x01020304u, ERR));
-  memcpy(&word, start + 60, 4);
+  if (check_on_cuda()) {
+    OK(vyre_buffer_read(owner, 60, &word, 4, ERR));
+  } else {
+    memcpy(&word, (char *)(uintptr_t)start + 60, 4);
+  }
   EQUAL(word, 0x01020304u);
   OK(vyre_buffer_native_pointer(buffer, &pointer, ERR));
-  EQUAL(pointer, (uintptr_t)start);
+  EQUAL(pointer, start);
   OK(vyre_buffer_release(buffer, ERR));
-  FAILS_OUT(ARG, "multiple of 16", buffer, vyre_buffer_import(backend, (uintptr_t)start + 4, 32, &buffer, ERR));
-  FAILS_OUT(ARG, "0 bytes", buffer, vyre_buffer_import(backend, (uintptr_t)start, 0, &buffer, ERR));
-  FAILS_OUT(ARG, "wrap", buffer, vyre_buffer_import(backend, (uintptr_t)start, UINT64_MAX - 15, &buffer, ERR));
+  FAILS_OUT(ARG, "multiple of 16", buffer, vyre_buffer_import(backend, start + 4, 32, &buffer, ERR));
+  FAILS_OUT(ARG, "0 bytes", buffer, vyre_buffer_import(backend, start, 0, &buffer, ERR));
+  FAILS_OUT(ARG, "wrap", buffer, vyre_buffer_import(backend, start, UINT64_MAX - 15, &buffer, ERR));
+  OK(vyre_buffer_release(owner, ERR));
+}
+
+/* Memory of the library's for the caller: copies go straight through it, it outlives its backend's handle. */
+static void host_memory_is_the_callers(void) {
+  enum { SIZE = 20 << 20 }; /* long enough to be copied in pieces from ordinary memory */
+  vyre_backend other = check_acquire(1);
+  vyre_buffer buffer = {0};
+  void *memory = NULL;
+  uint32_t *words, *plain = (uint32_t *)malloc(SIZE);
+  size_t i, wrong = 0, count = SIZE / 4;
+  OK(vyre_host_alloc(other, SIZE, &memory, ERR));
+  EQUAL((uintptr_t)memory % 64, 0);
+  words = (uint32_t *)memory;
+  for (i = 0; i < count; i++) {
+    words[i] = (uint32_t)i * 2654435761u;
+  }
+  OK(vyre_buffer_create(other, SIZE + 64, &buffer, ERR));
+  OK(vyre_buffer_write(buffer, 16, words, SIZE, ERR));
+  OK(vyre_buffer_read(buffer, 16, plain, SIZE, ERR));
+  for (i = 0; i < count; i++) {
+    wrong += plain[i] != (uint32_t)i * 2654435761u;
+    plain[i] = ~plain[i];
+  }
+  EQUAL(wrong, 0);
+  OK(vyre_buffer_write(buffer, 20, plain, SIZE, ERR));
+  OK(vyre_buffer_read(buffer, 20, words, SIZE, ERR));
+  CHECK(memcmp(words, plain, SIZE) == 0);
+  OK(vyre_buffer_release(buffer, ERR));
+  OK(vyre_backend_release(other, ERR));
+  words[count - 1] = 7;
+  FAILS(ARG, "did not give", vyre_host_free((char *)memory + 64, ERR));
+  OK(vyre_host_free(memory, ERR));
+  FAILS(ARG, "freed already", vyre_host_free(memory, ERR));
+  FAILS(VYRE_ERROR_OUT_OF_HOST_MEMORY, "bytes", vyre_host_alloc(backend, (uint64_t)1 << 60, &memory, ERR));
+  CHECK(memory == NULL);
+  free(plain);
 }
 
 static void impossible_sizes(void) {
@@ -88,6 +134,23 @@ static void memory_that_is_not_there(void) {
   struct rlimit before, tight;
   vyre_buffer out = {77};
   const uint64_t size = (uint64_t)1 << 29;
+  if (check_on_cuda()) {
+    /* Two of them, each of most of the memory. */
+    vyre_backend_properties info = VYRE_BACKEND_PROPERTIES_INIT;
+    vyre_buffer first = {0};
+    OK(vyre_backend_info(backend, &info, ERR));
+    OK(vyre_buffer_create(backend, info.memory / 16 * 10, &first, ERR));
+    FAILS_OUT(VYRE_ERROR_OUT_OF_DEVICE_MEMORY, "are free", out,
+              vyre_buffer_create(backend, info.memory / 16 * 10, &out, ERR));
+    EQUAL(vyre_buffer_create(backend, info.memory / 16 * 10, &out, &check_error), VYRE_ERROR_OUT_OF_DEVICE_MEMORY);
+    EQUAL(vyre_error_native_code(check_error), 2);
+    vyre_error_free(check_error);
+    check_error = NULL;
+    OK(vyre_buffer_release(first, ERR));
+    OK(vyre_buffer_create(backend, info.memory / 16 * 10, &out, ERR));
+    OK(vyre_buffer_release(out, ERR));
+    return;
+  }
   if (getenv("VYRE_TEST_SLOW") != NULL) {
     return; /* valgrind's own memory counts too, and it does not survive the limit */
   }
@@ -151,6 +214,7 @@ int main(void) {
   RUN(buffers_are_zeroed_and_hold_what_is_written);
   RUN(uploads_fills_and_copies);
   RUN(imports_share_the_callers_memory);
+  RUN(host_memory_is_the_callers);
   RUN(impossible_sizes);
   RUN(memory_that_is_not_there);
   RUN(ranges_outside);

@@ -211,6 +211,14 @@ static void grids_that_cannot_be(void) {
     memcpy(desc.workgroups, wrong[i].workgroups, sizeof desc.workgroups);
     REFUSED(wrong[i].status, wrong[i].needle);
   }
+  if (check_on_cuda()) {
+    /* CUDA has its own limit in the other dimensions. */
+    static const uint32_t flat[3] = {1, 65536, 1};
+    memcpy(desc.workgroups, flat, sizeof desc.workgroups);
+    REFUSED(RANGE, "workgroups.y is 65536; this backend runs at most 65535");
+    tear_down();
+    return;
+  }
   /* The number of workgroups may be this large; the time limit ends it. */
   memcpy(desc.workgroups, wrong[i].workgroups, sizeof desc.workgroups);
   desc.timeout_ns = 50000000;
@@ -256,10 +264,12 @@ static void a_barrier_that_is_reached_unevenly(void) {
   uint32_t data[65] = {0};
   vyre_binding lent = check_lend(0, data, data, sizeof data);
   vyre_dispatch_desc grid = check_grid(1, &lent, 1);
-  data[64] = 32;
-  FAILS(VYRE_ERROR_DISPATCH_FAILED, "workgroupBarrier", vyre_dispatch(uneven, &grid, NULL, ERR));
-  FAILS(VYRE_ERROR_DISPATCH_FAILED, ":5:", vyre_dispatch(uneven, &grid, NULL, ERR));
-  EQUAL(data[1], 0);
+  if (!check_on_cuda()) { /* where it waits for nobody that has ended */
+    data[64] = 32;
+    FAILS(VYRE_ERROR_DISPATCH_FAILED, "workgroupBarrier", vyre_dispatch(uneven, &grid, NULL, ERR));
+    FAILS(VYRE_ERROR_DISPATCH_FAILED, ":5:", vyre_dispatch(uneven, &grid, NULL, ERR));
+    EQUAL(data[1], 0);
+  }
   /* All of them, then none of them. */
   data[64] = 64;
   OK(vyre_dispatch(uneven, &grid, NULL, ERR));
@@ -292,7 +302,7 @@ static void a_grid_barrier_that_is_reached_unevenly(void) {
   load.flags = VYRE_PROGRAM_TRUST_UNIFORMITY;
   OK(vyre_program_load(backend, &load, &liar, ERR));
   FAILS(VYRE_ERROR_BARRIER_AUDIT, "gridBarrier", vyre_dispatch(liar, &grid, NULL, ERR));
-  EQUAL(data[7], 0);
+  EQUAL(data[7], 0); /* what a failed dispatch wrote does not come back to lent memory */
   grid = check_grid(3, &lent, 1);
   OK(vyre_dispatch(liar, &grid, NULL, ERR));
   EQUAL(data[2], 1);

@@ -11,8 +11,21 @@ static void at_exit(void) {
   vyre_binding bound = check_bind(0, buffer);
   vyre_dispatch_desc desc = check_grid(1, &bound, 1);
   uint32_t word = 0;
+  vyre_status status = vyre_dispatch(program, &desc, NULL, NULL);
   check_test = "at_exit";
-  OK(vyre_dispatch(program, &desc, NULL, ERR));
+  if (check_on_cuda() && status == VYRE_ERROR_DEVICE_LOST) {
+    /* The driver's own exit handler was here first. Objects are still released, without a word. */
+    EQUAL(vyre_buffer_read(buffer, 0, &word, 4, NULL), VYRE_ERROR_DEVICE_LOST);
+    OK(vyre_backend_release(backend, ERR));
+    OK(vyre_program_release(program, ERR));
+    OK(vyre_buffer_release(buffer, ERR));
+    if (check_failures != 0) {
+      fflush(stderr);
+      _exit(1);
+    }
+    return;
+  }
+  EQUAL(status, VYRE_OK);
   OK(vyre_buffer_read(buffer, 0, &word, 4, ERR));
   EQUAL(word, 2);
   FAILS(VYRE_ERROR_INVALID_ARGUMENT, "data is NULL", vyre_buffer_read(buffer, 0, NULL, 4, ERR));

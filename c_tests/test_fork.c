@@ -52,6 +52,7 @@ static int every_call_is_refused(void) {
   vyre_program out_program = {77};
   char text[64];
   size_t required = 0;
+  void *memory = text;
   uint64_t value = 0;
   uint32_t count = 0;
   check_failures = 0;
@@ -63,7 +64,7 @@ static int every_call_is_refused(void) {
   LOST(vyre_backend_reason(on, text, sizeof text, &required, ERR));
   LOST(vyre_backend_telemetry(on, &counters, ERR));
   LOST(vyre_backend_telemetry_reset(on, ERR));
-  LOST(vyre_backend_trim(on, ERR));
+  LOST(vyre_backend_trim(on, 0, ERR));
   LOST(vyre_device_count(&count, ERR));
   LOST(vyre_buffer_create(on, 16, &out_buffer, ERR));
   EQUAL(out_buffer.id, 0);
@@ -81,8 +82,12 @@ static int every_call_is_refused(void) {
   LOST(vyre_program_binding(program, 0, &binding, ERR));
   LOST(vyre_program_binding_name(program, 0, text, sizeof text, &required, ERR));
   LOST(vyre_program_entry_point(program, text, sizeof text, &required, ERR));
-  LOST(vyre_program_ptx(program, text, sizeof text, &required, ERR));
+  LOST(vyre_program_ptx(program, VYRE_PTX_AS_DISPATCHED, text, sizeof text, &required, ERR));
   LOST(vyre_dispatch(program, &grid, NULL, ERR));
+  LOST(vyre_program_warm_up(program, &grid, ERR));
+  LOST(vyre_host_alloc(on, 16, &memory, ERR));
+  CHECK(memory == NULL);
+  LOST(vyre_host_free(text, ERR));
   LOST(vyre_dispatch_batch(program, &grid, 1, NULL, &required, ERR));
   LOST(vyre_set_log_callback(VYRE_LOG_OFF, NULL, NULL, NULL, ERR));
   LOST(vyre_program_release(program, ERR));

@@ -7,6 +7,7 @@
 
 /* Every function that takes a handle, with a wrong one; each outcome is the same. */
 static void refuse_backend(vyre_backend wrong, const char *needle) {
+  void *memory = &memory;
   vyre_backend_properties info = VYRE_BACKEND_PROPERTIES_INIT;
   vyre_backend_counters counters = VYRE_BACKEND_COUNTERS_INIT;
   vyre_program_desc desc = VYRE_PROGRAM_DESC_INIT;
@@ -22,12 +23,14 @@ static void refuse_backend(vyre_backend wrong, const char *needle) {
   FAILS(HANDLE, needle, vyre_backend_telemetry(wrong, &counters, ERR));
   EQUAL(counters.bytes_in, 0);
   FAILS(HANDLE, needle, vyre_backend_telemetry_reset(wrong, ERR));
-  FAILS(HANDLE, needle, vyre_backend_trim(wrong, ERR));
+  FAILS(HANDLE, needle, vyre_backend_trim(wrong, 0, ERR));
   FAILS(HANDLE, needle, vyre_backend_name(wrong, text, sizeof text, &required, ERR));
   EQUAL(required, 0);
   EQUAL(text[0], 0);
   FAILS(HANDLE, needle, vyre_backend_reason(wrong, text, sizeof text, &required, ERR));
   FAILS(HANDLE, needle, vyre_backend_release(wrong, ERR));
+  FAILS(HANDLE, needle, vyre_host_alloc(wrong, 16, &memory, ERR));
+  CHECK(memory == NULL);
   FAILS_OUT(HANDLE, needle, buffer, vyre_buffer_create(wrong, 16, &buffer, ERR));
   FAILS_OUT(HANDLE, needle, buffer, vyre_buffer_upload(wrong, text, 8, &buffer, ERR));
   FAILS_OUT(HANDLE, needle, buffer, vyre_buffer_import(wrong, 16, 16, &buffer, ERR));
@@ -68,8 +71,9 @@ static void refuse_program(vyre_program wrong, const char *needle) {
   FAILS(HANDLE, needle, vyre_program_binding(wrong, 0, &binding, ERR));
   FAILS(HANDLE, needle, vyre_program_binding_name(wrong, 0, text, sizeof text, &required, ERR));
   FAILS(HANDLE, needle, vyre_program_entry_point(wrong, text, sizeof text, &required, ERR));
-  FAILS(HANDLE, needle, vyre_program_ptx(wrong, text, sizeof text, &required, ERR));
+  FAILS(HANDLE, needle, vyre_program_ptx(wrong, VYRE_PTX_AS_DISPATCHED, text, sizeof text, &required, ERR));
   EQUAL(required, 0);
+  FAILS(HANDLE, needle, vyre_program_warm_up(wrong, &desc, ERR));
   FAILS(HANDLE, needle, vyre_dispatch(wrong, &desc, &report, ERR));
   EQUAL(report.workgroups, 0);
   FAILS(HANDLE, needle, vyre_dispatch_batch(wrong, &desc, 1, &report, &completed, ERR));
@@ -208,7 +212,7 @@ static void children_outlive_their_backend(void) {
   }
   OK(vyre_buffer_create(parent, 256, &data, ERR));
   OK(vyre_backend_release(parent, ERR));
-  FAILS(HANDLE, "released already", vyre_backend_trim(parent, ERR));
+  FAILS(HANDLE, "released already", vyre_backend_trim(parent, 0, ERR));
   for (i = 0; i < THREADS; i++) {
     EQUAL(pthread_create(&threads[i], NULL, use_and_release, &buffers[i]), 0);
   }

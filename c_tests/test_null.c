@@ -72,6 +72,14 @@ static void program_calls(void) {
   OK(vyre_program_release(program, ERR));
 }
 
+static void host_memory_calls(void) {
+  void *memory = &memory;
+  FAILS(ARG, "out is NULL", vyre_host_alloc(backend, 16, NULL, ERR));
+  FAILS(ARG, "size is 0", vyre_host_alloc(backend, 0, &memory, ERR));
+  CHECK(memory == NULL);
+  OK(vyre_host_free(NULL, ERR));
+}
+
 static void dispatch_calls(void) {
   vyre_program program = check_load(backend, ADD_ONE);
   uint32_t data[64] = {0};
@@ -79,6 +87,7 @@ static void dispatch_calls(void) {
   vyre_dispatch_desc desc = check_grid(1, &bound, 1);
   size_t completed = 7;
   FAILS(ARG, "desc is NULL", vyre_dispatch(program, NULL, NULL, ERR));
+  FAILS(ARG, "desc is NULL", vyre_program_warm_up(program, NULL, ERR));
   desc.bindings = NULL;
   FAILS(ARG, "desc->bindings is NULL but desc->binding_count is 1", vyre_dispatch(program, &desc, NULL, ERR));
   FAILS(ARG, "descs[0]: bindings is NULL", vyre_dispatch_batch(program, &desc, 1, NULL, &completed, ERR));
@@ -104,6 +113,7 @@ int main(void) {
   RUN(device_calls);
   RUN(buffer_calls);
   RUN(program_calls);
+  RUN(host_memory_calls);
   RUN(dispatch_calls);
   return check_finish();
 }

@@ -75,8 +75,16 @@ static void programs_describe_themselves(void) {
   EQUAL(binding.min_size, 0);
   FAILS(VYRE_ERROR_INVALID_ARGUMENT, "index is 3",
         vyre_program_binding_name(program, 3, name, sizeof name, &required, ERR));
-  FAILS(VYRE_ERROR_UNSUPPORTED, "PTX", vyre_program_ptx(program, name, sizeof name, &required, ERR));
-  EQUAL(required, 0);
+  if (check_on_cuda()) {
+    FAILS(VYRE_ERROR_INVALID_ARGUMENT, "contract is 2", vyre_program_ptx(program, 2, name, sizeof name, &required, ERR));
+    FAILS(VYRE_ERROR_INVALID_ARGUMENT, "capacity is 16",
+          vyre_program_ptx(program, VYRE_PTX_AS_DISPATCHED, name, sizeof name, &required, ERR));
+    CHECK(required > 500);
+  } else {
+    FAILS(VYRE_ERROR_UNSUPPORTED, "PTX",
+          vyre_program_ptx(program, VYRE_PTX_AS_DISPATCHED, name, sizeof name, &required, ERR));
+    EQUAL(required, 0);
+  }
   OK(vyre_program_release(program, ERR));
 }
 
@@ -170,12 +178,20 @@ static void bad_descriptions(void) {
   desc.code_size = SIZE_MAX;
   FAILS_OUT(VYRE_ERROR_INVALID_ARGUMENT, "desc->code_size is", out, vyre_program_load(backend, &desc, &out, ERR));
   desc = entry("second");
+  desc.workgroup_size[2] = 1;
+  FAILS_OUT(VYRE_ERROR_INVALID_ARGUMENT, "desc->workgroup_size", out, vyre_program_load(backend, &desc, &out, ERR));
+  desc = entry("second");
+  desc.workgroup_memory = 16;
+  FAILS_OUT(VYRE_ERROR_INVALID_ARGUMENT, "desc->workgroup_memory", out, vyre_program_load(backend, &desc, &out, ERR));
+  desc = entry("second");
   desc.parameters = &parameter;
   desc.parameter_count = 1;
   FAILS_OUT(VYRE_ERROR_INVALID_ARGUMENT, "desc->parameter_count is 1", out,
             vyre_program_load(backend, &desc, &out, ERR));
   desc.format = VYRE_PROGRAM_PTX;
-  FAILS_OUT(VYRE_ERROR_UNSUPPORTED, "PTX", out, vyre_program_load(backend, &desc, &out, ERR));
+  if (!check_on_cuda()) {
+    FAILS_OUT(VYRE_ERROR_UNSUPPORTED, "PTX", out, vyre_program_load(backend, &desc, &out, ERR));
+  }
   desc.parameters = &wrong;
   wrong.kind = 4;
   FAILS_OUT(VYRE_ERROR_INVALID_ARGUMENT, "desc->parameters[0].kind is 4", out,

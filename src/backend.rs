@@ -101,7 +101,7 @@ pub struct Telemetry {
     pub buffer_bytes: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     Wgsl,
     Ptx,
@@ -128,6 +128,10 @@ pub struct ProgramDesc<'a> {
     pub overrides: Vec<(&'a str, f64)>,
     /// Of a PTX kernel, in its order; empty for WGSL.
     pub parameters: Vec<PtxParameter>,
+    /// Of a PTX kernel; all zero: what the kernel insists on. All zero for WGSL, which declares its own.
+    pub workgroup_size: [u32; 3],
+    /// Bytes of workgroup memory of a PTX kernel beyond what it declares.
+    pub workgroup_memory: u32,
 }
 
 /// What a PTX kernel is passed for one of its parameters.
@@ -147,6 +151,15 @@ pub enum PtxParameter {
     },
     /// All immediates, as one block.
     Immediates,
+}
+
+/// How the grid barriers of a PTX text work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PtxContract {
+    /// As this backend launches it.
+    AsDispatched,
+    /// By a counter in the module, so that the text can be loaded as a PTX program.
+    ModuleScope,
 }
 
 /// Where a dispatch finds the bytes of one binding.
@@ -207,8 +220,11 @@ pub trait Backend: Send + Sync {
     fn info(&self) -> &BackendInfo;
     fn telemetry(&self) -> Telemetry;
     fn reset_telemetry(&self);
-    /// Gives cached memory back.
-    fn trim(&self);
+    /// Gives back what pools hold and nobody uses. `all`: waits until nothing is under way, and gives back
+    /// what caches hold, too.
+    fn trim(&self, all: bool) -> Result<()>;
+    /// Host memory that copies to and from the device are fastest with, of undefined content.
+    fn allocate_host(self: Arc<Self>, size: u64) -> Result<Box<dyn HostMemory>>;
     /// A zeroed buffer.
     fn create_buffer(self: Arc<Self>, size: u64) -> Result<Arc<dyn Buffer>>;
     /// A buffer over memory of the caller's, which must stay valid until the buffer's last use ends.
@@ -217,6 +233,11 @@ pub trait Backend: Send + Sync {
     /// `pointer` is valid for reads and writes of `size` bytes of this backend's memory for the buffer's life.
     unsafe fn import_buffer(self: Arc<Self>, pointer: u64, size: u64) -> Result<Arc<dyn Buffer>>;
     fn load(self: Arc<Self>, desc: &ProgramDesc<'_>) -> Result<Arc<dyn Program>>;
+}
+
+/// Host memory that is freed on drop; it keeps its backend alive.
+pub trait HostMemory: Send {
+    fn pointer(&self) -> std::ptr::NonNull<u8>;
 }
 
 /// Device-resident bytes. Conflicting uses wait for each other; ranges are checked.
@@ -243,7 +264,9 @@ pub trait Buffer: Send + Sync + Any {
 pub trait Program: Send + Sync {
     fn reflection(&self) -> &Reflection;
     /// The PTX text of the program, for backends that have one.
-    fn ptx(&self) -> Result<String>;
+    fn ptx(&self, contract: PtxContract) -> Result<String>;
+    /// Does what the first such dispatch would have to do besides running.
+    fn warm_up(&self, dispatch: &Dispatch<'_>) -> Result<()>;
     /// Starts a dispatch. Everything that is wrong with the call itself is found here.
     fn submit<'a>(&'a self, dispatch: Dispatch<'a>) -> Result<Box<dyn Pending + 'a>>;
     /// Runs dispatches in order. `done` hears of each that is complete and audited; the first that fails ends

@@ -108,6 +108,8 @@ fn run(vector: &Value) -> Result<(), String> {
                 .map(|(name, value)| (name.as_str(), *value))
                 .collect(),
             parameters: vec![],
+            workgroup_size: [0; 3],
+            workgroup_memory: 0,
         })
         .map_err(|error| format!("load: {}", error.message()))?;
     let mut expected = Vec::new();

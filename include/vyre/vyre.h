@@ -418,6 +418,12 @@ typedef struct vyre_program {
 #define VYRE_BACKEND_CUDA 2
 
 /**
+ * Trim flag: first wait until nothing of the backend is under way, and give back what its caches of compiled
+ * programs hold, too. Later loads compile again.
+ */
+#define VYRE_TRIM_ALL 1
+
+/**
  * One of VYRE_BACKEND_*.
  */
 typedef uint32_t vyre_backend_kind;
@@ -588,6 +594,14 @@ typedef struct vyre_backend_counters {
    * Gauge: bytes in them.
    */
   uint64_t buffer_bytes;
+  /**
+   * Kernels that a CUDA device was given; 0 on the CPU.
+   */
+  uint64_t launches;
+  /**
+   * Audits that found a grid barrier that had not held.
+   */
+  uint64_t refusals;
 } vyre_backend_counters;
 
 /**
@@ -719,15 +733,19 @@ vyre_status vyre_backend_telemetry(vyre_backend backend,
 vyre_status vyre_backend_telemetry_reset(vyre_backend backend, vyre_error **err);
 
 /**
- * Gives the memory back that a backend's pools and caches hold and no live object needs.
+ * Gives back the memory that a backend's pools hold and nobody uses.
  *
  * @param backend the backend
+ * @param flags 0 or VYRE_TRIM_ALL
  * @param err receives an error, NULL on success; may be NULL
- * @return VYRE_OK, or VYRE_ERROR_INVALID_HANDLE
+ * @return VYRE_OK; VYRE_ERROR_INVALID_HANDLE; VYRE_ERROR_INVALID_ARGUMENT for an unknown flag; with VYRE_TRIM_ALL
+ *         VYRE_ERROR_TIMEOUT if something was still under way after the default time limit of a dispatch
  *
  * Any thread may call.
  */
-vyre_status vyre_backend_trim(vyre_backend backend, vyre_error **err);
+vyre_status vyre_backend_trim(vyre_backend backend,
+                              uint64_t flags,
+                              vyre_error **err);
 
 /** Initial value of a vyre_backend_desc: what vyre_backend_desc_init() writes. */
 #define VYRE_BACKEND_DESC_INIT \
@@ -739,7 +757,7 @@ vyre_status vyre_backend_trim(vyre_backend backend, vyre_error **err);
 
 /** Initial value of a vyre_backend_counters: what vyre_backend_counters_init() writes. */
 #define VYRE_BACKEND_COUNTERS_INIT \
-  { (uint32_t)sizeof(vyre_backend_counters), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { (uint32_t)sizeof(vyre_backend_counters), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** @} */
 
@@ -862,6 +880,45 @@ vyre_status vyre_device_reason(uint32_t index,
 /** Initial value of a vyre_device_properties: what vyre_device_properties_init() writes. */
 #define VYRE_DEVICE_PROPERTIES_INIT \
   { (uint32_t)sizeof(vyre_device_properties), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** @} */
+
+/** @defgroup vyre_host Host memory
+ * Memory of the caller's that copies to and from the device are fastest with. Any other memory works, too.
+ * @{
+ */
+
+/**
+ * Allocates host memory that copies to and from a backend's device are fastest with: page-locked memory on
+ * CUDA, ordinary pages on the CPU. It is the caller's, for anything; its content is undefined. Page-locked
+ * memory is dear to make and taken from everybody else: allocate once, and use it again and again.
+ *
+ * @param backend the backend that it is for, and which it keeps alive
+ * @param size in bytes; not 0
+ * @param out receives the address, a multiple of 64, owned by the caller until vyre_host_free(); NULL on failure
+ * @param err receives an error, NULL on success; may be NULL
+ * @return VYRE_OK, VYRE_ERROR_INVALID_HANDLE, VYRE_ERROR_INVALID_ARGUMENT for NULL or a size of 0, or
+ *         VYRE_ERROR_OUT_OF_HOST_MEMORY
+ *
+ * Any thread may call.
+ */
+vyre_status vyre_host_alloc(vyre_backend backend,
+                            uint64_t size,
+                            void **out,
+                            vyre_error **err);
+
+/**
+ * Frees what vyre_host_alloc() gave.
+ *
+ * @param memory the address; NULL is ignored. No call may be using the memory.
+ * @param err receives an error, NULL on success; may be NULL
+ * @return VYRE_OK, or VYRE_ERROR_INVALID_ARGUMENT for an address that vyre_host_alloc() did not give or that was
+ *         freed already
+ *
+ * Any thread may call. On CUDA it may wait for what the device is doing.
+ */
+vyre_status vyre_host_free(void *memory,
+                           vyre_error **err);
 
 /** @} */
 
@@ -1103,6 +1160,17 @@ vyre_status vyre_buffer_release(vyre_buffer buffer, vyre_error **err);
 #define VYRE_PTX_PARAMETER_IMMEDIATES 3
 
 /**
+ * PTX text as the backend launches it; for reading.
+ */
+#define VYRE_PTX_AS_DISPATCHED 0
+
+/**
+ * PTX text with the counter of its grid barriers in the module, to be loaded as a VYRE_PROGRAM_PTX. Its
+ * parameters are an address and a size for each binding in order, and the immediates if there are any.
+ */
+#define VYRE_PTX_MODULE_SCOPE 1
+
+/**
  * A program's interface. Smallest struct_size: 16.
  */
 typedef struct vyre_program_properties {
@@ -1277,7 +1345,20 @@ typedef struct vyre_program_desc {
    * How many; 0 for WGSL.
    */
   size_t parameter_count;
+  /**
+   * The PTX kernel's block size; {0, 0, 0}: what its `.reqntid` says. {0, 0, 0} for WGSL, which declares its own.
+   */
+  uint32_t workgroup_size[3];
+  /**
+   * Bytes of workgroup memory that the PTX kernel takes beyond what it declares (`.extern .shared`); 0 for WGSL.
+   */
+  uint32_t workgroup_memory;
 } vyre_program_desc;
+
+/**
+ * One of VYRE_PTX_*.
+ */
+typedef uint32_t vyre_ptx_contract;
 
 /**
  * Sets struct_size and zeroes the rest, as VYRE_PROGRAM_PROPERTIES_INIT does.
@@ -1400,17 +1481,21 @@ vyre_status vyre_program_entry_point(vyre_program program,
  * A program's PTX text, by two calls.
  *
  * @param program the program
+ * @param contract VYRE_PTX_AS_DISPATCHED or VYRE_PTX_MODULE_SCOPE; both give the text of a PTX program as it was
+ *        loaded
  * @param text receives NUL-terminated text; may be NULL if capacity is 0
  * @param capacity bytes that text has room for; 0 asks for the size only
  * @param required receives the bytes that the text takes with its NUL, also when capacity is too small; may
  *        be NULL if capacity is not 0
  * @param err receives an error, NULL on success; may be NULL
- * @return VYRE_OK, VYRE_ERROR_INVALID_HANDLE, VYRE_ERROR_UNSUPPORTED if the program has no PTX (on the CPU), or
- *         VYRE_ERROR_INVALID_ARGUMENT if capacity is too small or there is nowhere to write to
+ * @return VYRE_OK, VYRE_ERROR_INVALID_HANDLE, VYRE_ERROR_UNSUPPORTED if the program has no PTX (on the CPU) or has a
+ *         gridBarrier() in a loop, which the module-scope contract does not allow, or VYRE_ERROR_INVALID_ARGUMENT if
+ *         the contract is none of these, capacity is too small or there is nowhere to write to
  *
  * Any thread may call.
  */
 vyre_status vyre_program_ptx(vyre_program program,
+                             vyre_ptx_contract contract,
                              char *text,
                              size_t capacity,
                              size_t *required,
@@ -1437,7 +1522,7 @@ vyre_status vyre_program_release(vyre_program program, vyre_error **err);
 
 /** Initial value of a vyre_program_desc: what vyre_program_desc_init() writes. */
 #define VYRE_PROGRAM_DESC_INIT \
-  { (uint32_t)sizeof(vyre_program_desc), VYRE_PROGRAM_WGSL, NULL, 0, NULL, NULL, 0, NULL, 0, NULL, 0 }
+  { (uint32_t)sizeof(vyre_program_desc), VYRE_PROGRAM_WGSL, NULL, 0, NULL, NULL, 0, NULL, 0, NULL, 0, { 0, 0, 0 }, 0 }
 
 /** @} */
 
@@ -1621,6 +1706,21 @@ vyre_status vyre_dispatch(vyre_program program,
                           vyre_error **err);
 
 /**
+ * Does ahead of time what the first vyre_dispatch() with this description would have to do besides running:
+ * checks it, and makes what pools of the backend do not hold yet (streams, memory for lent bindings).
+ *
+ * @param program the program
+ * @param desc what is going to be run; nothing of it is run, written or kept
+ * @param err receives an error, NULL on success; may be NULL
+ * @return what vyre_dispatch() returns for a description that is wrong, VYRE_ERROR_OUT_OF_DEVICE_MEMORY, or VYRE_OK
+ *
+ * Any thread may call.
+ */
+vyre_status vyre_program_warm_up(vyre_program program,
+                                 const vyre_dispatch_desc *desc,
+                                 vyre_error **err);
+
+/**
  * Runs one program several times in order, each as vyre_dispatch() would and each audited.
  *
  * @param program the program
@@ -1633,7 +1733,8 @@ vyre_status vyre_dispatch(vyre_program program,
  * @return VYRE_OK, or what vyre_dispatch() returns for the first description that fails
  *
  * Handles, pointers, flags and struct_sizes of all descriptions are checked before the first runs. A failure
- * ends the batch; what the completed dispatches did stands. Any thread may call.
+ * ends the batch; what the completed dispatches did stands. On a CUDA backend dispatches that follow the failed
+ * one may have run by then. Any thread may call.
  */
 vyre_status vyre_dispatch_batch(vyre_program program,
                                 const vyre_dispatch_desc *descs,

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{ProgramDesc, ProgramFlags, PtxParameter};
+use super::{Format, ProgramDesc, ProgramFlags, PtxParameter};
 
 /// Programs kept; the least recently used one goes first.
 const CAPACITY: usize = 256;
@@ -19,6 +19,9 @@ pub struct Key {
     flags: ProgramFlags,
     overrides: Box<[(Box<str>, u64)]>,
     parameters: Box<[PtxParameter]>,
+    workgroup_size: [u32; 3],
+    workgroup_memory: u32,
+    format: Format,
 }
 
 impl Key {
@@ -34,6 +37,9 @@ impl Key {
                 .map(|&(name, value)| (name.into(), value.to_bits()))
                 .collect(),
             parameters: desc.parameters.as_slice().into(),
+            workgroup_size: desc.workgroup_size,
+            workgroup_memory: desc.workgroup_memory,
+            format: desc.format,
         }
     }
 }

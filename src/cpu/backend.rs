@@ -13,8 +13,8 @@ use super::program::CpuProgram;
 use super::recycler::Recycler;
 use super::watchdog::Watchdog;
 use crate::backend::{
-    Backend, BackendDesc, BackendInfo, Buffer, Cache, CacheKey, Counters, Format, Kind, Program,
-    ProgramDesc, Telemetry, check_import, check_size,
+    Backend, BackendDesc, BackendInfo, Buffer, Cache, CacheKey, Counters, Format, HostMemory, Kind,
+    Program, ProgramDesc, Telemetry, check_import, check_size,
 };
 use crate::error::{Error, Result, Status};
 use crate::program::Limits;
@@ -161,9 +161,17 @@ impl Backend for CpuBackend {
         self.counters.reset();
     }
 
-    fn trim(&self) {
-        self.cache.clear();
+    fn trim(&self, all: bool) -> Result<()> {
+        // Whoever runs keeps what it runs alive, so there is nothing to wait for.
+        if all {
+            self.cache.clear();
+        }
         self.recycler.clear();
+        Ok(())
+    }
+
+    fn allocate_host(self: Arc<Self>, size: u64) -> Result<Box<dyn HostMemory>> {
+        Ok(Box::new(Memory::zeroed(size, Status::OutOfHostMemory)?))
     }
 
     fn create_buffer(self: Arc<Self>, size: u64) -> Result<Arc<dyn Buffer>> {

@@ -88,6 +88,12 @@ impl Memory {
     }
 }
 
+impl crate::backend::HostMemory for Memory {
+    fn pointer(&self) -> NonNull<u8> {
+        self.pointer
+    }
+}
+
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.owned {

@@ -11,7 +11,7 @@ use super::bound::Bound;
 use super::compiled::Compiled;
 use super::emit::abi::{BoundBuffer, Context};
 use super::grid::{Fault, Run};
-use crate::backend::{Dispatch, Pending, Program, Report};
+use crate::backend::{Dispatch, Pending, Program, PtxContract, Report};
 use crate::error::{Error, Result, Status};
 use crate::plan::{self, LaunchPlan, Planned};
 use crate::program::Reflection;
@@ -27,7 +27,7 @@ impl Program for CpuProgram {
         &self.compiled.reflection
     }
 
-    fn ptx(&self) -> Result<String> {
+    fn ptx(&self, _contract: PtxContract) -> Result<String> {
         Err(Error::new(
             Status::Unsupported,
             "the CPU backend compiles to the processor's own code; it has no PTX",
@@ -35,17 +35,29 @@ impl Program for CpuProgram {
         .with_fix("Ask a program that was loaded on a CUDA backend."))
     }
 
+    fn warm_up(&self, dispatch: &Dispatch<'_>) -> Result<()> {
+        // The workers run, and the code is compiled; there is nothing else to make.
+        self.plan(dispatch).map(|_| ())
+    }
+
     fn submit<'a>(&'a self, dispatch: Dispatch<'a>) -> Result<Box<dyn Pending + 'a>> {
-        let reflection = &self.compiled.reflection;
-        let info = self.backend.limits();
-        let launch = plan::launch(reflection, info, &dispatch, u64::from(info.units))?;
-        let planned = plan::bind(reflection, &dispatch.bindings)?;
+        let (launch, planned) = self.plan(&dispatch)?;
         Ok(Box::new(CpuPending {
             program: self,
             dispatch,
             launch,
             planned,
         }))
+    }
+}
+
+impl CpuProgram {
+    /// Finds everything that is wrong with a dispatch.
+    fn plan(&self, dispatch: &Dispatch<'_>) -> Result<(LaunchPlan, SmallVec<[Planned; 8]>)> {
+        let reflection = &self.compiled.reflection;
+        let info = self.backend.limits();
+        let launch = plan::launch(reflection, info, dispatch, u64::from(info.units))?;
+        Ok((launch, plan::bind(reflection, &dispatch.bindings)?))
     }
 }
 

@@ -1,31 +1,61 @@
-//! The block of bytes that a kernel is launched with.
+//! What a kernel is launched with.
+
+use std::ffi::c_void;
 
 use smallvec::SmallVec;
 
+use super::bound::Place;
 use super::ptx::abi::ParameterLayout;
+use super::raw::Passed;
 use super::slot::Slot;
 
-pub struct Arguments<'l> {
+pub enum Arguments<'l> {
+    /// Of a kernel that we emitted.
+    Block(Block<'l>),
+    /// Of a kernel of the caller's.
+    List(List),
+}
+
+impl Arguments<'_> {
+    /// The launch's slot, and nanoseconds that a wait may take, for kernels that know of slots.
+    pub fn set_slot(&mut self, slot: &Slot, limit: u64) {
+        match self {
+            Arguments::Block(block) => block.set_slot(slot, limit),
+            Arguments::List(_) => {}
+        }
+    }
+
+    /// Addresses of the parameters' values; valid until this is moved or changed.
+    pub fn pointers(&mut self) -> SmallVec<[*mut c_void; 8]> {
+        match self {
+            Arguments::Block(block) => SmallVec::from_slice(&[block.words.as_mut_ptr().cast()]),
+            Arguments::List(list) => {
+                let words = list.words.as_mut_ptr();
+                let at = |start: &usize| words.wrapping_add(*start).cast();
+                list.starts.iter().map(at).collect()
+            }
+        }
+    }
+}
+
+/// The one parameter of an emitted kernel: a block of bytes.
+pub struct Block<'l> {
     layout: &'l ParameterLayout,
     // u64s, because the block's words are up to that wide.
     words: SmallVec<[u64; 32]>,
 }
 
-impl<'l> Arguments<'l> {
-    pub fn new(
-        layout: &'l ParameterLayout,
-        workgroups: [u32; 3],
-        immediates: &[u8],
-    ) -> Arguments<'l> {
-        let mut arguments = Arguments {
+impl<'l> Block<'l> {
+    pub fn new(layout: &'l ParameterLayout, workgroups: [u32; 3], immediates: &[u8]) -> Block<'l> {
+        let mut block = Block {
             layout,
             words: SmallVec::from_elem(0, (layout.size as usize).div_ceil(8)),
         };
         for (axis, n) in (0..).zip(workgroups) {
-            arguments.put(layout.workgroups + 4 * axis, &n.to_le_bytes());
+            block.put(layout.workgroups + 4 * axis, &n.to_le_bytes());
         }
-        arguments.put(layout.immediates, immediates);
-        arguments
+        block.put(layout.immediates, immediates);
+        block
     }
 
     /// A binding's address and the elements of its runtime-sized array.
@@ -35,8 +65,7 @@ impl<'l> Arguments<'l> {
         self.put(at.length, &length.to_le_bytes());
     }
 
-    /// The launch's slot, and nanoseconds that a wait may take.
-    pub fn set_slot(&mut self, slot: &Slot, limit: u64) {
+    fn set_slot(&mut self, slot: &Slot, limit: u64) {
         let Some(at) = self.layout.control else {
             return;
         };
@@ -49,14 +78,45 @@ impl<'l> Arguments<'l> {
     }
 
     fn put(&mut self, at: u32, bytes: &[u8]) {
-        let room = self.words.len() * 8;
-        // SAFETY: a u64 may be written byte by byte; every byte pattern is a value of it.
-        let block =
-            unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast::<u8>(), room) };
-        block[at as usize..][..bytes.len()].copy_from_slice(bytes);
+        put(&mut self.words, at as usize, bytes);
+    }
+}
+
+/// The parameters of a kernel of the caller's, each at a multiple of 16 bytes, which suits any type.
+pub struct List {
+    words: SmallVec<[u64; 32]>,
+    /// Where each value starts, in words.
+    starts: SmallVec<[usize; 16]>,
+}
+
+impl List {
+    pub fn new(parameters: &[Passed], places: &[Place], immediates: &[u8]) -> List {
+        let mut list = List {
+            words: SmallVec::new(),
+            starts: SmallVec::new(),
+        };
+        for parameter in parameters {
+            match *parameter {
+                Passed::Address(binding) => list.push(&places[binding].address.to_le_bytes()),
+                Passed::Size(binding) => list.push(&places[binding].size.to_le_bytes()),
+                Passed::Immediates => list.push(immediates),
+            }
+        }
+        list
     }
 
-    pub fn as_mut_ptr(&mut self) -> *mut std::ffi::c_void {
-        self.words.as_mut_ptr().cast()
+    fn push(&mut self, value: &[u8]) {
+        let start = self.words.len();
+        self.starts.push(start);
+        self.words
+            .resize(start + value.len().div_ceil(16).max(1) * 2, 0);
+        put(&mut self.words, start * 8, value);
     }
+}
+
+fn put(words: &mut [u64], at: usize, bytes: &[u8]) {
+    let room = words.len() * 8;
+    // SAFETY: a u64 may be written byte by byte; every byte pattern is a value of it.
+    let block = unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), room) };
+    block[at..][..bytes.len()].copy_from_slice(bytes);
 }

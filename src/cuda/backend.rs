@@ -8,10 +8,11 @@ use super::SUBGROUP_SIZE;
 use super::buffer::CudaBuffer;
 use super::compiled::Compiled;
 use super::device::Device;
+use super::memory::PinnedMemory;
 use super::program::CudaProgram;
 use crate::backend::{
-    Backend, BackendDesc, BackendInfo, Buffer, Cache, CacheKey, Format, Kind, Program, ProgramDesc,
-    Telemetry,
+    Backend, BackendDesc, BackendInfo, Buffer, Cache, CacheKey, Format, HostMemory, Kind, Program,
+    ProgramDesc, Telemetry,
 };
 use crate::error::{Error, Result, Status};
 use crate::program::Limits;
@@ -85,7 +86,7 @@ impl CudaBackend {
         }
     }
 
-    fn load_wgsl(self: Arc<Self>, desc: &ProgramDesc<'_>) -> Result<Arc<dyn Program>> {
+    fn load_compiled(self: Arc<Self>, desc: &ProgramDesc<'_>) -> Result<Arc<dyn Program>> {
         let key = CacheKey::of(desc);
         let counters = &self.device.counters;
         if let Some(compiled) = self.cache.get(&key) {
@@ -99,7 +100,11 @@ impl CudaBackend {
         counters.program_cache_misses.fetch_add(1, Relaxed);
         let compiled = {
             let entered = self.device.enter()?;
-            Arc::new(Compiled::of(
+            let compile = match desc.format {
+                Format::Wgsl => Compiled::of,
+                Format::Ptx => super::raw::compile,
+            };
+            Arc::new(compile(
                 &self.device,
                 &entered,
                 desc,
@@ -134,9 +139,20 @@ impl Backend for CudaBackend {
         self.device.counters.reset();
     }
 
-    fn trim(&self) {
-        self.cache.clear();
+    fn trim(&self, all: bool) -> Result<()> {
+        if all {
+            self.device.wait_until_idle(self.info.default_timeout)?;
+            self.cache.clear();
+            self.device.trim_slots();
+        }
         self.device.trim();
+        Ok(())
+    }
+
+    fn allocate_host(self: Arc<Self>, size: u64) -> Result<Box<dyn HostMemory>> {
+        let entered = self.device.enter()?;
+        let memory = PinnedMemory::allocate(&self.device, &entered, size)?;
+        Ok(Box::new(memory))
     }
 
     fn create_buffer(self: Arc<Self>, size: u64) -> Result<Arc<dyn Buffer>> {
@@ -151,12 +167,6 @@ impl Backend for CudaBackend {
     }
 
     fn load(self: Arc<Self>, desc: &ProgramDesc<'_>) -> Result<Arc<dyn Program>> {
-        match desc.format {
-            Format::Wgsl => self.load_wgsl(desc),
-            Format::Ptx => Err(Error::new(
-                Status::Unsupported,
-                "PTX programs are not implemented yet",
-            )),
-        }
+        self.load_compiled(desc)
     }
 }

@@ -6,15 +6,14 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use super::buffer::CudaBuffer;
-use super::compiled::Compiled;
 use super::context::Entered;
 use super::device::Device;
 use super::memory::Transient;
 use super::memory::copy;
 use crate::backend::{Binding, BindingSource, Guards, Use};
 use crate::error::{Error, Result, Status};
-use crate::ir::BufferDecl;
 use crate::plan::Planned;
+use crate::program::{Access, BindingInfo};
 
 /// One binding as a kernel sees it.
 #[derive(Clone, Copy)]
@@ -42,7 +41,7 @@ impl<'d> Bound<'d> {
     pub fn new(
         device: &'d Device,
         entered: &'d Entered<'d>,
-        buffers: &[BufferDecl],
+        infos: &[BindingInfo],
         planned: &[Planned],
         bindings: &[Binding<'_>],
     ) -> Result<Bound<'d>> {
@@ -50,7 +49,7 @@ impl<'d> Bound<'d> {
             places: SmallVec::new(),
             lent: SmallVec::new(),
         };
-        for (plan, decl) in planned.iter().zip(buffers) {
+        for (plan, info) in planned.iter().zip(infos) {
             let address = match &bindings[plan.binding].source {
                 BindingSource::Buffer { buffer, .. } => {
                     buffer.native_pointer().wrapping_add(plan.offset)
@@ -66,7 +65,7 @@ impl<'d> Bound<'d> {
                         binding: plan.binding,
                         memory,
                         size: plan.size,
-                        written: Compiled::is_written(decl),
+                        written: info.access == Access::ReadWrite,
                     });
                     address
                 }
@@ -111,16 +110,16 @@ impl<'d> Bound<'d> {
 /// Locks every buffer that dispatches use, in the order of their ids: one that is written, exclusively.
 pub fn lock<'b>(
     device: &Arc<Device>,
-    uses: impl Iterator<Item = (&'b Binding<'b>, &'b BufferDecl)>,
+    uses: impl Iterator<Item = (&'b Binding<'b>, &'b BindingInfo)>,
     wait: Duration,
 ) -> Result<Guards> {
     let mut users: SmallVec<[Use<'_>; 8]> = SmallVec::new();
-    for (binding, decl) in uses {
+    for (binding, info) in uses {
         if let BindingSource::Buffer { buffer, .. } = &binding.source {
-            let buffer = own(device, &**buffer, &decl.name)?;
+            let buffer = own(device, &**buffer, &info.name)?;
             users.push(Use {
                 lock: buffer.lock(),
-                written: Compiled::is_written(decl),
+                written: info.access == Access::ReadWrite,
             });
         }
     }

@@ -26,6 +26,8 @@ pub struct Capabilities {
     pub warp: u32,
     /// Whether all blocks of a grid can be launched together.
     pub cooperative_launch: bool,
+    /// Whether memory can be had from pools.
+    pub memory_pools: bool,
 }
 
 impl Capabilities {
@@ -70,6 +72,8 @@ impl Capabilities {
             )?,
             warp: get(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
             cooperative_launch: get(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
+            // An old driver does not know the question.
+            memory_pools: get(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED).unwrap_or(0) != 0,
         })
     }
 

@@ -8,22 +8,33 @@ use super::context::Entered;
 use super::device::Device;
 use super::module::{Function, Module};
 use super::ptx::{self, Ptx};
+use super::raw::{Counter, Raw};
 use crate::backend::{ProgramDesc, Retained};
 use crate::error::Result;
 use crate::front::Options;
-use crate::ir::{BufferAccess, BufferDecl, BufferSpace};
-use crate::program::{self, Limits, Reflection};
+use crate::program::{self, Checked, Limits, Reflection};
 
 pub struct Compiled {
     pub reflection: Reflection,
-    pub buffers: Vec<BufferDecl>,
-    pub ptx: Ptx,
     pub function: Function,
     /// Workgroups that the device holds at once.
     pub at_once: u64,
+    pub origin: Origin,
+}
+
+/// Where the kernel came from, which decides how it is called and how its barriers are audited.
+pub enum Origin {
+    Emitted(Emitted),
+    Raw(Raw),
+}
+
+pub struct Emitted {
+    pub checked: Checked,
+    pub ptx: Ptx,
 }
 
 impl Compiled {
+    /// Compiles WGSL.
     pub fn of(
         device: &Arc<Device>,
         entered: &Entered<'_>,
@@ -38,11 +49,11 @@ impl Compiled {
             subgroup_size: SUBGROUP_SIZE,
         };
         let target = device.target(entered)?;
-        let (program, ptx) = program::on_a_large_stack(|| {
+        let (checked, ptx) = program::on_a_large_stack(|| {
             let trust = desc.flags.trust_uniformity;
             let checked = program::build(desc.code, &options, trust, limits)?;
             let ptx = ptx::emit(&checked.program, &checked.uniformity, target)?;
-            Ok((checked.program, ptx))
+            Ok((checked, ptx))
         })?;
         let module = Module::load(device, entered, ptx.text.as_bytes())?;
         let function = module.function(entered, &ptx.kernel)?;
@@ -50,20 +61,52 @@ impl Compiled {
         if dynamic > 0 {
             function.allow_dynamic_shared(entered, dynamic)?;
         }
-        let threads = program.workgroup_invocations() as u32;
+        let threads = checked.program.workgroup_invocations() as u32;
         let blocks = function.occupancy(entered, threads, dynamic)?;
         let at_once = u64::from(blocks) * u64::from(device.capabilities.multiprocessors);
         Ok(Compiled {
-            reflection: Reflection::of(&program, at_once),
-            buffers: program.buffers,
-            ptx,
+            reflection: Reflection::of(&checked.program, at_once),
             function,
             at_once,
+            origin: Origin::Emitted(Emitted { checked, ptx }),
         })
     }
 
-    pub fn is_written(buffer: &BufferDecl) -> bool {
-        buffer.space == BufferSpace::Storage && buffer.access == BufferAccess::ReadWrite
+    pub fn text(&self) -> &str {
+        match &self.origin {
+            Origin::Emitted(emitted) => &emitted.ptx.text,
+            Origin::Raw(raw) => &raw.text,
+        }
+    }
+
+    /// The counter of a module under the module-scope contract.
+    pub fn counter(&self) -> Option<&Counter> {
+        match &self.origin {
+            Origin::Emitted(_) => None,
+            Origin::Raw(raw) => raw.counter.as_ref(),
+        }
+    }
+
+    /// Whether each launch takes a slot: for its barriers and polls, or for the place that a counter of the
+    /// module's own is read back to.
+    pub fn needs_slot(&self) -> bool {
+        match &self.origin {
+            Origin::Emitted(emitted) => emitted.ptx.parameters.control.is_some(),
+            Origin::Raw(raw) => raw.counter.is_some(),
+        }
+    }
+
+    /// Whether the kernel itself writes a record at its end.
+    pub fn writes_records(&self) -> bool {
+        matches!(self.origin, Origin::Emitted(_)) && self.reflection.grid_barriers > 0
+    }
+
+    /// Bytes of shared memory to ask for at the launch.
+    pub fn dynamic(&self) -> u32 {
+        match &self.origin {
+            Origin::Emitted(emitted) => emitted.ptx.shared.dynamic as u32,
+            Origin::Raw(raw) => raw.dynamic,
+        }
     }
 
     /// Which resource keeps more workgroups from being resident.
@@ -71,22 +114,23 @@ impl Compiled {
         let [x, y, z] = self.reflection.workgroup_size;
         let threads = (x * y * z).next_multiple_of(device.warp.max(1));
         let resources = &self.function.resources;
-        let shared = u64::from(resources.shared) + self.ptx.shared.dynamic;
+        let shared = resources.shared + self.dynamic();
         // Registers are handed out to warps in units, so this is a little high; it tells which is least.
         let registers = resources.registers.max(1) * threads;
         let limits = [
             (
-                u64::from(device.threads / threads.max(1)),
+                device.threads / threads.max(1),
                 format!("{threads} threads"),
             ),
             (
-                u64::from(device.registers / registers),
+                device.registers / registers,
                 format!("{registers} registers"),
             ),
             (
-                u64::from(device.shared_per_multiprocessor)
+                device
+                    .shared_per_multiprocessor
                     .checked_div(shared)
-                    .unwrap_or(u64::MAX),
+                    .unwrap_or(u32::MAX),
                 format!("{shared} bytes of workgroup memory"),
             ),
         ];
@@ -101,7 +145,7 @@ impl Compiled {
 
 impl Retained for Compiled {
     fn size(&self) -> u64 {
-        // The kernel's code takes about as much as its text.
-        2 * self.ptx.text.len() as u64
+        // The kernel's code takes about as much as its text, and so does what it was emitted from.
+        3 * self.text().len() as u64
     }
 }

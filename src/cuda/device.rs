@@ -1,12 +1,14 @@
 //! What a backend and everything on it share: the device, and the pools of what is dear to make.
 
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use super::capabilities::Capabilities;
 use super::context::{Context, Entered};
 use super::driver::Driver;
 use super::driver::sys::CUdevice;
-use super::memory::TransientPool;
+use super::memory::{DevicePool, PinnedPool, TransientPool};
 use super::ptx::Target;
 use super::slot::SlotPool;
 use super::stream::{EventHandle, Pool, StreamHandle};
@@ -22,7 +24,22 @@ pub struct Device {
     pub events: Pool<EventHandle>,
     pub slots: SlotPool,
     pub transient: TransientPool,
+    pub pinned: PinnedPool,
+    pub memory: DevicePool,
     target: OnceLock<Target>,
+    /// Calls that use the device.
+    under_way: AtomicU64,
+}
+
+/// A call that uses the device, while it lives.
+pub struct UnderWay<'d> {
+    device: &'d Device,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.device.under_way.fetch_sub(1, Release);
+    }
 }
 
 impl Device {
@@ -31,15 +48,20 @@ impl Device {
         let device = handle(driver, ordinal)?;
         let capabilities = Capabilities::of(driver, device)?;
         check_age(&capabilities)?;
+        let context = Context::retain(driver, device)?;
+        let memory = DevicePool::create(&context.enter()?, device, &capabilities)?;
         Ok(Device {
-            context: Context::retain(driver, device)?,
+            context,
+            memory,
             capabilities,
             counters: Counters::default(),
             streams: Pool::default(),
             events: Pool::default(),
             slots: SlotPool::default(),
             transient: TransientPool::default(),
+            pinned: PinnedPool::default(),
             target: OnceLock::new(),
+            under_way: AtomicU64::new(0),
         })
     }
 
@@ -52,12 +74,52 @@ impl Device {
     pub fn trim(&self) {
         self.streams.clear(&self.context);
         self.events.clear(&self.context);
-        self.transient.clear(&self.context);
+        self.transient.clear(&self.context, &self.memory);
+        self.pinned.clear(&self.context);
+        if let Some(entered) = self.context.enter_to_release() {
+            self.memory.trim(&entered);
+        }
+    }
+
+    /// Notes that something is under way until the guard goes.
+    pub fn under_way(&self) -> UnderWay<'_> {
+        self.under_way.fetch_add(1, Acquire);
+        UnderWay { device: self }
+    }
+
+    /// Waits until nothing is under way.
+    pub fn wait_until_idle(&self, limit: Duration) -> Result<()> {
+        let start = Instant::now();
+        loop {
+            let count = self.under_way.load(Acquire);
+            if count == 0 {
+                return Ok(());
+            }
+            if start.elapsed() > limit {
+                return Err(Error::new(
+                    Status::Timeout,
+                    format!(
+                        "{count} calls were still under way after {} s",
+                        limit.as_secs()
+                    ),
+                ));
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+
+    /// Gives back launch slots, if none is in use.
+    pub fn trim_slots(&self) {
+        self.slots.trim(&self.context);
     }
 
     /// Bytes that pools keep idle.
     pub fn retained_bytes(&self) -> u64 {
-        self.transient.retained_bytes()
+        let in_the_pool = match self.context.enter_to_release() {
+            Some(entered) => self.memory.retained_bytes(&entered),
+            None => 0,
+        };
+        self.transient.retained_bytes() + self.pinned.retained_bytes() + in_the_pool
     }
 
     /// For which machine programs are emitted; found out when the first is.
@@ -75,7 +137,9 @@ impl Drop for Device {
         self.streams.clear(&self.context);
         self.events.clear(&self.context);
         self.slots.clear(&self.context);
-        self.transient.clear(&self.context);
+        self.transient.clear(&self.context, &self.memory);
+        self.pinned.clear(&self.context);
+        self.memory.destroy(&self.context);
     }
 }
 

@@ -10,6 +10,7 @@ use super::compiled::Compiled;
 use super::context::{Entered, HUNG};
 use super::device::Device;
 use super::ptx::abi::{abort, slot};
+use super::raw::{self, Counter, Failure, Lease};
 use super::slot::{Refusal, Slot};
 use super::stream::StreamHandle;
 use super::wait;
@@ -34,6 +35,8 @@ struct Launched {
     dispatch: usize,
     workgroups: u64,
     slot: Option<Slot>,
+    /// The most arrivals that a module's own counter may show.
+    ceiling: Option<u64>,
 }
 
 /// A launch that is over, with the grid barriers that its grid passed.
@@ -50,6 +53,8 @@ pub struct Flight<'f> {
     compiled: &'f Compiled,
     stream: StreamHandle,
     launched: SmallVec<[Launched; 1]>,
+    /// Whether what was waited for had to be told to stop.
+    late: bool,
 }
 
 /// One launch's grid.
@@ -75,6 +80,7 @@ impl<'f> Flight<'f> {
             compiled,
             stream,
             launched: SmallVec::new(),
+            late: false,
         }
     }
 
@@ -82,26 +88,60 @@ impl<'f> Flight<'f> {
         self.launched.len() == MOST
     }
 
-    pub fn launch(&mut self, grid: &Grid, arguments: &mut Arguments<'_>) -> Result<()> {
-        let slot = match self.compiled.ptx.parameters.control {
-            Some(_) => {
+    /// Enqueues one run of a grid. Under the module-scope contract the counter is reset before, and copied to
+    /// the launch's record behind it.
+    pub fn launch(
+        &mut self,
+        grid: &Grid,
+        arguments: &mut Arguments<'_>,
+        lease: &Lease<'_>,
+    ) -> Result<()> {
+        let ceiling = lease.ceiling(grid.workgroups)?;
+        let slot = match self.compiled.needs_slot() {
+            true => {
                 let mut slot = self.device.slots.take(self.entered)?;
                 slot.arm();
                 arguments.set_slot(&slot, grid.limit);
                 Some(slot)
             }
-            None => None,
+            false => None,
         };
-        let mut parameters = [arguments.as_mut_ptr()];
+        let enqueued = lease
+            .enqueue_reset(|address| self.reset(address))
+            .and_then(|()| self.enqueue(grid, arguments));
+        if let Err(error) = enqueued {
+            // It never began, so the counter stands where it stood.
+            if let Some(slot) = slot {
+                self.device.slots.give_back(slot);
+            }
+            return Err(error);
+        }
+        self.device.counters.launches.fetch_add(1, Relaxed);
+        let read_back = match (&slot, self.compiled.counter()) {
+            (Some(slot), Some(counter)) => self.read_back(slot, counter),
+            _ => Ok(()),
+        };
+        self.launched.push(Launched {
+            dispatch: grid.dispatch,
+            workgroups: grid.total,
+            slot,
+            // What could not be read back proves nothing.
+            ceiling: ceiling.map(|most| if read_back.is_ok() { most } else { 0 }),
+        });
+        read_back
+    }
+
+    fn enqueue(&self, grid: &Grid, arguments: &mut Arguments<'_>) -> Result<()> {
         let [x, y, z] = grid.workgroups;
         let [w, h, d] = self.compiled.reflection.workgroup_size;
-        let dynamic = self.compiled.ptx.shared.dynamic as u32;
+        let dynamic = self.compiled.dynamic();
         let function = self.compiled.function.raw();
         let stream = self.stream.raw();
         let api = self.entered.api();
-        let parameters = parameters.as_mut_ptr();
-        // SAFETY: the function has one parameter, a block of the layout's size, which the arguments hold; what
-        // its addresses point to is kept by the dispatch until this launch is over.
+        let mut pointers = arguments.pointers();
+        let parameters = pointers.as_mut_ptr();
+        // SAFETY: there is a pointer for each of the function's parameters, to a value of its size; what addresses
+        // among them point to is kept by the dispatch until this launch is over.
         let (code, call) = unsafe {
             if grid.cooperative {
                 let launch = api.launch_cooperative_kernel;
@@ -116,20 +156,32 @@ impl<'f> Flight<'f> {
                 (code, "cuLaunchKernel")
             }
         };
-        if let Err(error) = self.entered.check(code, call) {
-            // It never began, so the counter stands where it stood.
-            if let Some(slot) = slot {
-                self.device.slots.give_back(slot);
-            }
-            return Err(error);
+        self.entered.check(code, call)
+    }
+
+    /// Zeroes a module's counter, and its abort word.
+    fn reset(&self, counter: u64) -> Result<()> {
+        let abort = self.compiled.counter().and_then(|counter| counter.abort);
+        for address in std::iter::once(counter).chain(abort) {
+            // SAFETY: the words are the module's, which is loaded, and nobody else launches it now.
+            let code =
+                unsafe { (self.entered.api().memset_d32_async)(address, 0, 1, self.stream.raw()) };
+            self.entered.check(code, "cuMemsetD32Async")?;
         }
-        self.device.counters.launches.fetch_add(1, Relaxed);
-        self.launched.push(Launched {
-            dispatch: grid.dispatch,
-            workgroups: grid.total,
-            slot,
-        });
         Ok(())
+    }
+
+    fn read_back(&self, slot: &Slot, counter: &Counter) -> Result<()> {
+        // SAFETY: the record is pinned memory that lives until the slot is given back, after the stream's end.
+        let code = unsafe {
+            (self.entered.api().memcpy_dtoh_async)(
+                slot.place_for_counter(),
+                counter.address,
+                4,
+                self.stream.raw(),
+            )
+        };
+        self.entered.check(code, "cuMemcpyDtoHAsync")
     }
 
     /// Waits for everything under way and audits it, in order. The first failure is named by its dispatch;
@@ -138,15 +190,32 @@ impl<'f> Flight<'f> {
         &mut self,
         deadline: Option<Instant>,
         landed: &mut dyn FnMut(Landed),
-    ) -> Result<(), (usize, Error)> {
+    ) -> Result<(), Failure> {
+        self.synchronise(deadline)?;
+        self.audit_all(landed)
+    }
+
+    /// Waits for everything under way.
+    pub fn synchronise(&mut self, deadline: Option<Instant>) -> Result<(), Failure> {
         let Some(first) = self.launched.first().map(|launched| launched.dispatch) else {
             return Ok(());
         };
-        let late = self.wait(deadline).map_err(|error| {
-            // Slots of launches that may not be over are never used again.
-            self.launched.clear();
-            (first, error)
-        })?;
+        match self.wait(deadline) {
+            Ok(late) => {
+                self.late = late;
+                Ok(())
+            }
+            Err(error) => {
+                // Slots of launches that may not be over are never used again.
+                self.launched.clear();
+                Err((first, error))
+            }
+        }
+    }
+
+    /// Audits what `synchronise` has seen to end.
+    pub fn audit_all(&mut self, landed: &mut dyn FnMut(Landed)) -> Result<(), Failure> {
+        let late = std::mem::take(&mut self.late);
         let mut failure = None;
         for launched in std::mem::take(&mut self.launched) {
             let result = self.audit(&launched, late);
@@ -168,6 +237,9 @@ impl<'f> Flight<'f> {
                     }
                 }
                 Err(error) => {
+                    if error.status() == Status::BarrierAudit {
+                        self.device.counters.count_refusal();
+                    }
                     if let Some(slot) = slot {
                         self.device
                             .slots
@@ -192,6 +264,16 @@ impl<'f> Flight<'f> {
             return Ok((None, 0));
         };
         let name = &self.compiled.reflection.entry_point;
+        let counters = &self.device.counters;
+        if let Some(ceiling) = launched.ceiling {
+            if late {
+                return Err(Refusal::Aborted(abort::CANCELLED).error(name, launched.workgroups));
+            }
+            let observed = slot.read_back();
+            raw::check_counter(name, observed, ceiling)?;
+            counters.count_audit();
+            return Ok((None, u64::from(observed) / launched.workgroups.max(1)));
+        }
         if self.compiled.reflection.grid_barriers == 0 {
             // Nothing meets, but loops that might not end look at the time.
             let cause = slot.aborted().or(late.then_some(abort::CANCELLED));
@@ -200,7 +282,6 @@ impl<'f> Flight<'f> {
                 Some(cause) => Err(Refusal::Aborted(cause).error(name, launched.workgroups)),
             };
         }
-        let counters = &self.device.counters;
         match slot.audit(launched.workgroups) {
             Ok(audited) => {
                 counters.count_audit();
@@ -212,11 +293,7 @@ impl<'f> Flight<'f> {
                     Refusal::Unwritten if late => Refusal::Aborted(abort::CANCELLED),
                     refusal => refusal,
                 };
-                let error = refusal.error(name, launched.workgroups);
-                if error.status() == Status::BarrierAudit {
-                    counters.count_refusal();
-                }
-                Err(error)
+                Err(refusal.error(name, launched.workgroups))
             }
         }
     }
@@ -247,7 +324,7 @@ impl<'f> Flight<'f> {
         let slot = match self.launched.last() {
             Some(Launched {
                 slot: Some(slot), ..
-            }) if self.compiled.reflection.grid_barriers > 0 => slot,
+            }) if self.compiled.writes_records() => slot,
             _ => return false,
         };
         let start = Instant::now();
@@ -269,12 +346,17 @@ impl<'f> Flight<'f> {
     fn stop(&self) -> Result<()> {
         // The stream of the launches would wait for them.
         let control = self.device.streams.take(self.entered)?;
-        for slot in self.launched.iter().filter_map(|l| l.slot.as_ref()) {
+        let of_slots = self.launched.iter().filter_map(|launched| {
+            let slot = launched.slot.as_ref()?;
+            Some(slot.address + u64::from(slot::ABORT))
+        });
+        let of_the_module = self.compiled.counter().and_then(|counter| counter.abort);
+        for word in of_slots.chain(of_the_module) {
             // A copy, not a fill: a fill may be a kernel, which has no place beside a grid that fills the device.
-            // SAFETY: the slot is ours until the launch is over, and the word is static.
+            // SAFETY: slots are ours and the module loaded until the launch is over; what is copied is static.
             let code = unsafe {
                 (self.entered.api().memcpy_htod_async)(
-                    slot.address + u64::from(slot::ABORT),
+                    word,
                     (&raw const STOP).cast(),
                     4,
                     control.raw(),

@@ -4,7 +4,7 @@
 //! `capabilities`, its `context` as the `driver` gives it, and the pools of `stream` and `slot`. `compiled` is
 //! a program made ready: `ptx` turns it into text for the `target`, `module` has it assembled. A dispatch
 //! finds its memory in `bound`, hands it over in `arguments`, and is a `flight` of launches that end by
-//! `wait` and audit; `timer` takes the time.
+//! `wait` and audit; `timer` takes the time. `raw` loads kernels of the caller's.
 
 mod arguments;
 mod backend;
@@ -20,6 +20,7 @@ mod memory;
 mod module;
 mod program;
 pub mod ptx;
+mod raw;
 mod slot;
 mod stream;
 mod target;

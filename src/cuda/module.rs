@@ -28,7 +28,8 @@ unsafe impl Sync for Module {}
 
 /// A kernel of a module, which it keeps loaded.
 pub struct Function {
-    pub module: Module,
+    /// Keeps the code loaded.
+    _module: Module,
     function: CUfunction,
     pub resources: Resources,
 }
@@ -122,7 +123,7 @@ impl Module {
             max_threads: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         };
         Ok(Function {
-            module: self,
+            _module: self,
             function,
             resources,
         })
@@ -169,6 +170,25 @@ impl Function {
             (entered.api().func_set_attribute)(self.function, attribute as c_int, bytes as c_int)
         };
         entered.check(code, "cuFuncSetAttribute")
+    }
+
+    /// Sizes in bytes of the function's parameters; `None` where the driver does not tell.
+    pub fn parameter_sizes(&self, entered: &Entered<'_>) -> Result<Option<Vec<u64>>> {
+        let Some(info) = entered.api().func_get_param_info else {
+            return Ok(None);
+        };
+        let mut sizes = Vec::new();
+        loop {
+            let (mut offset, mut size) = (0, 0);
+            // SAFETY: the places are valid for writes; the function is of a loaded module.
+            let code = unsafe { info(self.function, sizes.len(), &mut offset, &mut size) };
+            if code == code::INVALID_VALUE {
+                // There is no parameter of this number.
+                return Ok(Some(sizes));
+            }
+            entered.check(code, "cuFuncGetParamInfo")?;
+            sizes.push(size as u64);
+        }
     }
 
     /// Blocks that one multiprocessor holds at once.

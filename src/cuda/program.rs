@@ -6,18 +6,22 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, Block, List};
 use super::backend::CudaBackend;
 use super::bound::{self, Bound};
-use super::compiled::Compiled;
+use super::compiled::{Compiled, Origin};
 use super::context::Entered;
+use super::device::Device;
 use super::flight::{Flight, Grid, Landed};
+use super::ptx;
+use super::raw::{Failure, Lease, Steps};
+use super::stream::StreamHandle;
 use super::timer::Timer;
 use super::wait;
-use crate::backend::{BindingSource, Dispatch, Pending, Program, Report};
+use crate::backend::{Binding, BindingSource, Dispatch, Pending, Program, PtxContract, Report};
 use crate::error::{Error, Result, Status};
 use crate::plan::{self, LaunchPlan, Planned};
-use crate::program::Reflection;
+use crate::program::{BindingInfo, Checked, Reflection, on_a_large_stack};
 
 pub struct CudaProgram {
     pub backend: Arc<CudaBackend>,
@@ -38,8 +42,39 @@ impl Program for CudaProgram {
         &self.compiled.reflection
     }
 
-    fn ptx(&self) -> Result<String> {
-        Ok(self.compiled.ptx.text.clone())
+    fn ptx(&self, contract: PtxContract) -> Result<String> {
+        match (contract, &self.compiled.origin) {
+            (PtxContract::ModuleScope, Origin::Emitted(emitted)) => {
+                let device = self.backend.device();
+                let target = device.target(&device.enter()?)?;
+                let Checked {
+                    program,
+                    uniformity,
+                } = &emitted.checked;
+                on_a_large_stack(|| ptx::export(program, uniformity, target))
+            }
+            _ => Ok(self.compiled.text().to_owned()),
+        }
+    }
+
+    fn warm_up(&self, dispatch: &Dispatch<'_>) -> Result<()> {
+        let (_, planned) = self.check(dispatch)?;
+        let device = self.backend.device();
+        let entered = device.enter()?;
+        let _stream = device.streams.take(&entered)?;
+        let _events = [device.events.take(&entered)?, device.events.take(&entered)?];
+        if self.compiled.needs_slot() {
+            let slot = device.slots.take(&entered)?;
+            device.slots.give_back(slot);
+        }
+        // All at once, as the dispatch holds them.
+        let mut lent = Vec::new();
+        for plan in &planned {
+            if let BindingSource::Host { .. } = dispatch.bindings[plan.binding].source {
+                lent.push(device.transient.take(device, &entered, plan.size)?);
+            }
+        }
+        Ok(())
     }
 
     fn submit<'a>(&'a self, dispatch: Dispatch<'a>) -> Result<Box<dyn Pending + 'a>> {
@@ -87,6 +122,18 @@ impl Pending for CudaPending<'_> {
 
 impl CudaProgram {
     fn plan<'a>(&self, dispatch: Dispatch<'a>) -> Result<Planning<'a>> {
+        let (launch, planned) = self.check(&dispatch)?;
+        let cooperative = dispatch.cooperative || self.compiled.reflection.grid_barriers > 0;
+        Ok(Planning {
+            dispatch,
+            launch,
+            planned,
+            cooperative,
+        })
+    }
+
+    /// Finds everything that is wrong with a dispatch.
+    fn check(&self, dispatch: &Dispatch<'_>) -> Result<(LaunchPlan, SmallVec<[Planned; 8]>)> {
         let compiled = &*self.compiled;
         let reflection = &compiled.reflection;
         let cooperative = dispatch.cooperative || reflection.grid_barriers > 0;
@@ -96,17 +143,11 @@ impl CudaProgram {
         let launch = plan::launch(
             reflection,
             self.backend.limits(),
-            &dispatch,
+            dispatch,
             compiled.at_once,
         )
         .map_err(|error| self.explained(error))?;
-        let planned = plan::bind(reflection, &dispatch.bindings)?;
-        Ok(Planning {
-            dispatch,
-            launch,
-            planned,
-            cooperative,
-        })
+        Ok((launch, plan::bind(reflection, &dispatch.bindings)?))
     }
 
     /// Says of a grid that is too large what keeps it from being larger.
@@ -141,100 +182,65 @@ impl CudaProgram {
         &self,
         batch: &mut [Planning<'_>],
         done: &mut dyn FnMut(usize, Report),
-    ) -> Result<(), (usize, Error)> {
+    ) -> Result<(), Failure> {
         let device = self.backend.device();
-        let compiled = &*self.compiled;
         let begin = |error| (0, error);
+        let _under_way = device.under_way();
         let entered = device.enter().map_err(begin)?;
         let wait = self.limit(&batch[0]);
         let _guards = {
-            let uses = batch.iter().flat_map(|planning| planning.uses(compiled));
+            let uses = batch.iter().flat_map(|planning| planning.uses(self));
             bound::lock(device, uses, wait).map_err(begin)?
         };
+        let lease = match self.compiled.counter() {
+            Some(counter) => {
+                let deadline = Instant::now().checked_add(wait);
+                counter.lease(&self.compiled.reflection.entry_point, deadline)
+            }
+            None => Ok(Lease::inert()),
+        };
+        let lease = lease.map_err(begin)?;
         let stream = device.streams.take(&entered).map_err(begin)?;
-        let mut tally = Tally {
-            reports: batch.iter().map(|p| self.report(p)).collect(),
+        let reports = batch.iter().map(|planning| self.report(planning)).collect();
+        let mut sequence = Sequence {
+            program: self,
+            device,
+            entered: &entered,
+            stream: *stream,
+            batch,
+            flight: Flight::new(device, &entered, &self.compiled, *stream),
+            timer: Timer::default(),
+            deadline: Some(Instant::now()),
+            bounds: SmallVec::new(),
+            tally: Tally { reports },
         };
-        let mut flight = Flight::new(device, &entered, compiled, *stream);
-        let mut timer = Timer::default();
-        let mut deadline = Some(Instant::now());
-        let mut bounds = SmallVec::<[Bound<'_>; 1]>::new();
-        let mut failure = None;
-        'batch: for (index, planning) in batch.iter().enumerate() {
-            let limit = self.limit(planning);
-            deadline = deadline.and_then(|deadline| deadline.checked_add(limit));
-            let begun = self.bind(planning, &entered).and_then(|bound| {
-                if planning.dispatch.timed {
-                    timer.start(device, &entered, *stream)?;
-                }
-                Ok(bound)
-            });
-            let bound = match begun {
-                Ok(bound) => bound,
-                Err(error) => {
-                    failure = Some((index, error));
-                    break 'batch;
-                }
-            };
-            let mut arguments = planning.arguments(compiled, &bound);
-            bounds.push(bound);
-            let grid = Grid {
-                dispatch: index,
-                workgroups: planning.launch.workgroups,
-                total: planning.launch.total,
-                cooperative: planning.cooperative,
-                limit: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
-            };
-            for done_runs in 0..planning.dispatch.repeat.max(1) {
-                if flight.is_full() {
-                    let landed = flight.land(deadline, &mut |l| tally.add(l));
-                    let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-                    let landed = match landed {
-                        Ok(()) if is_late => Err((index, self.late(done_runs))),
-                        landed => landed,
-                    };
-                    if let Err(error) = landed {
-                        failure = Some(error);
-                        break 'batch;
-                    }
-                }
-                if let Err(error) = flight.launch(&grid, &mut arguments) {
-                    failure = Some((index, error));
-                    break 'batch;
-                }
-            }
-            if planning.dispatch.timed
-                && let Err(error) = timer.stop(device, &entered, *stream)
-            {
-                failure = Some((index, error));
-                break 'batch;
-            }
-        }
-        let landed = flight.land(deadline, &mut |l| tally.add(l));
-        // The first failure is the one of what was launched first.
-        let failure = match (landed, failure) {
-            (Err(early), _) => Some(early),
-            (Ok(()), late) => late,
-        };
-        if timer.is_used() && failure.is_none() {
+        let result = lease.launch_then_release(&mut sequence);
+        let Sequence {
+            batch,
+            timer,
+            mut bounds,
+            tally,
+            ..
+        } = sequence;
+        if timer.is_used() && result.is_ok() {
             // The record is written before the events are.
             wait::stream(&entered, *stream, None).map_err(begin)?;
         }
-        if failure.is_some() && device.context.is_lost() {
+        if result.is_err() && device.context.is_lost() {
             for bound in bounds {
                 bound.leak();
             }
             stream.abandon();
-        } else {
+        } else if result.is_ok() {
             for (bound, planning) in bounds.iter_mut().zip(batch.iter_mut()) {
-                if failure.is_none() {
-                    bound
-                        .copy_out(device, &entered, &mut planning.dispatch.bindings)
-                        .map_err(begin)?;
-                }
+                bound
+                    .copy_out(device, &entered, &mut planning.dispatch.bindings)
+                    .map_err(begin)?;
             }
         }
-        let complete = failure.as_ref().map_or(batch.len(), |(index, _)| *index);
+        let complete = result
+            .as_ref()
+            .map_or_else(|failure| failure.0, |()| batch.len());
         for (index, mut report) in tally.reports.into_iter().take(complete).enumerate() {
             if batch[index].dispatch.timed {
                 report.device_time_ns = timer.elapsed(&entered, index).map_err(begin)?;
@@ -244,10 +250,7 @@ impl CudaProgram {
         let counters = &device.counters;
         counters.synchronises.fetch_add(1, Relaxed);
         counters.dispatches.fetch_add(complete as u64, Relaxed);
-        match failure {
-            None => Ok(()),
-            Some((index, error)) => Err((index, self.told(&batch[index], error))),
-        }
+        result.map_err(|(index, error)| (index, self.told(&batch[index], error)))
     }
 
     /// Not all runs of a dispatch could be done in time.
@@ -261,14 +264,8 @@ impl CudaProgram {
         )
     }
 
-    fn bind<'d>(&'d self, planning: &Planning<'_>, entered: &'d Entered<'d>) -> Result<Bound<'d>> {
-        Bound::new(
-            self.backend.device(),
-            entered,
-            &self.compiled.buffers,
-            &planning.planned,
-            &planning.dispatch.bindings,
-        )
+    fn is_emitted(&self) -> bool {
+        matches!(self.compiled.origin, Origin::Emitted(_))
     }
 
     fn limit(&self, planning: &Planning<'_>) -> Duration {
@@ -280,7 +277,10 @@ impl CudaProgram {
         Report {
             workgroups: planning.launch.total,
             from_cache: self.from_cache,
-            audited: true,
+            // A kernel of the caller's may have a barrier of its own, of which we know nothing.
+            audited: !planning.cooperative
+                || self.compiled.reflection.grid_barriers > 0
+                || self.is_emitted(),
             ..Report::default()
         }
     }
@@ -307,23 +307,118 @@ impl<'a> Planning<'a> {
 
     fn uses<'s>(
         &'s self,
-        compiled: &'s Compiled,
-    ) -> impl Iterator<Item = (&'s crate::backend::Binding<'a>, &'s crate::ir::BufferDecl)> {
+        program: &'s CudaProgram,
+    ) -> impl Iterator<Item = (&'s Binding<'a>, &'s BindingInfo)> {
         (self.planned.iter())
-            .zip(&compiled.buffers)
-            .map(|(plan, decl)| (&self.dispatch.bindings[plan.binding], decl))
+            .zip(&program.compiled.reflection.bindings)
+            .map(|(plan, info)| (&self.dispatch.bindings[plan.binding], info))
     }
 
     fn arguments<'c>(&self, compiled: &'c Compiled, bound: &Bound<'_>) -> Arguments<'c> {
-        let mut arguments = Arguments::new(
-            &compiled.ptx.parameters,
-            self.launch.workgroups,
-            self.dispatch.immediates,
-        );
-        for (index, (place, decl)) in bound.places.iter().zip(&compiled.buffers).enumerate() {
-            arguments.set_buffer(index, place.address, decl.array_length(place.size));
+        let immediates = self.dispatch.immediates;
+        match &compiled.origin {
+            Origin::Emitted(emitted) => {
+                let layout = &emitted.ptx.parameters;
+                let mut block = Block::new(layout, self.launch.workgroups, immediates);
+                let buffers = &emitted.checked.program.buffers;
+                for (index, (place, decl)) in bound.places.iter().zip(buffers).enumerate() {
+                    block.set_buffer(index, place.address, decl.array_length(place.size));
+                }
+                Arguments::Block(block)
+            }
+            Origin::Raw(raw) => {
+                Arguments::List(List::new(&raw.parameters, &bound.places, immediates))
+            }
         }
-        arguments
+    }
+}
+
+/// The launches of a batch.
+struct Sequence<'r, 'b> {
+    program: &'r CudaProgram,
+    device: &'r Arc<Device>,
+    entered: &'r Entered<'r>,
+    stream: StreamHandle,
+    batch: &'r mut [Planning<'b>],
+    flight: Flight<'r>,
+    timer: Timer<'r>,
+    /// When everything launched so far has to be over.
+    deadline: Option<Instant>,
+    bounds: SmallVec<[Bound<'r>; 1]>,
+    tally: Tally,
+}
+
+impl Steps for Sequence<'_, '_> {
+    fn launch(&mut self, lease: &Lease<'_>) -> Result<(), Failure> {
+        (0..self.batch.len()).try_for_each(|index| self.launch_one(index, lease))
+    }
+
+    fn synchronise(&mut self) -> Result<(), Failure> {
+        self.flight.synchronise(self.deadline)
+    }
+
+    fn audit(&mut self) -> Result<(), Failure> {
+        self.flight.audit_all(&mut |landed| self.tally.add(landed))
+    }
+}
+
+impl Sequence<'_, '_> {
+    /// Enqueues all runs of one dispatch. When as many are under way as may be, they land first.
+    fn launch_one(&mut self, index: usize, lease: &Lease<'_>) -> Result<(), Failure> {
+        let &mut Sequence {
+            program,
+            device,
+            entered,
+            stream,
+            ..
+        } = self;
+        let here = |error| (index, error);
+        let planning = &self.batch[index];
+        let limit = program.limit(planning);
+        self.deadline = self
+            .deadline
+            .and_then(|deadline| deadline.checked_add(limit));
+        let compiled = &*program.compiled;
+        let bound = Bound::new(
+            device,
+            entered,
+            &compiled.reflection.bindings,
+            &planning.planned,
+            &planning.dispatch.bindings,
+        )
+        .map_err(here)?;
+        let mut arguments = planning.arguments(compiled, &bound);
+        self.bounds.push(bound);
+        if planning.dispatch.timed {
+            self.timer.start(device, entered, stream).map_err(here)?;
+        }
+        let grid = Grid {
+            dispatch: index,
+            workgroups: planning.launch.workgroups,
+            total: planning.launch.total,
+            cooperative: planning.cooperative,
+            limit: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
+        };
+        for runs in 0..planning.dispatch.repeat.max(1) {
+            if self.flight.is_full() {
+                let tally = &mut self.tally;
+                self.flight
+                    .land(self.deadline, &mut |landed| tally.add(landed))?;
+                if self
+                    .deadline
+                    .is_some_and(|deadline| Instant::now() >= deadline)
+                {
+                    return Err((index, program.late(runs)));
+                }
+            }
+            self.flight
+                .launch(&grid, &mut arguments, lease)
+                .map_err(here)?;
+        }
+        if planning.dispatch.timed {
+            self.timer.stop(device, entered, stream).map_err(here)?;
+        }
+        Ok(())
     }
 }
 

@@ -116,6 +116,16 @@ impl Slot {
         )
     }
 
+    /// Where a counter of a module's own is copied to after the launch; read by [`Self::read_back`].
+    pub fn place_for_counter(&self) -> *mut std::ffi::c_void {
+        (&raw const self.record().observed).cast_mut().cast()
+    }
+
+    /// What was copied there.
+    pub fn read_back(&self) -> u32 {
+        self.record().observed.load(Acquire)
+    }
+
     /// Whether the grid has ended and written its record.
     pub fn has_landed(&self) -> bool {
         self.record().sequence.load(Acquire) == self.sequence
@@ -169,7 +179,7 @@ impl Refusal {
             Refusal::Aborted(abort::UNEVEN) => Error::new(
                 Status::BarrierAudit,
                 format!(
-                    "not all of the {workgroups} workgroups of `{kernel}` met at a grid barrier: one had ended while another waited there"
+                    "not all of the {workgroups} workgroups of `{kernel}` met at a gridBarrier(): one had ended while another waited there"
                 ),
             ),
             Refusal::Aborted(cause) => Error::new(
@@ -179,7 +189,7 @@ impl Refusal {
             Refusal::Unwritten => Error::new(
                 Status::BarrierAudit,
                 format!(
-                    "the dispatch of `{kernel}` ended without the record of its grid barriers: not all of its {workgroups} workgroups ran to their end"
+                    "the dispatch of `{kernel}` ended without the record of its gridBarrier() calls: not all of its {workgroups} workgroups ran to their end"
                 ),
             ),
             Refusal::Arrivals {
@@ -189,7 +199,7 @@ impl Refusal {
             } => Error::new(
                 Status::BarrierAudit,
                 format!(
-                    "the grid barriers of `{kernel}` did not hold: {seen} arrivals were seen, {expected} were expected ({executed} barriers x {workgroups} workgroups)"
+                    "gridBarrier() did not hold in `{kernel}`: {seen} arrivals were seen, {expected} were expected ({executed} barriers x {workgroups} workgroups)"
                 ),
             ),
         }
@@ -263,16 +273,32 @@ impl SlotPool {
         }
     }
 
+    /// Frees everything if nothing is in use.
+    pub fn trim(&self, context: &Context) {
+        let idle = {
+            let mut idle = self.idle();
+            if idle.slots.len() != idle.chunks.len() * CHUNK {
+                return;
+            }
+            std::mem::take(&mut *idle)
+        };
+        free(idle, context);
+    }
+
     /// Frees everything; nothing may be in use.
     pub fn clear(&self, context: &Context) {
         let idle = std::mem::take(&mut *self.idle());
-        if let Some(entered) = context.enter_to_release() {
-            for chunk in idle.chunks {
-                // SAFETY: nobody uses the chunk's slots any more.
-                unsafe {
-                    (entered.api().mem_free)(chunk.slots);
-                    (entered.api().mem_free_host)(chunk.records.cast());
-                }
+        free(idle, context);
+    }
+}
+
+fn free(idle: Idle, context: &Context) {
+    if let Some(entered) = context.enter_to_release() {
+        for chunk in idle.chunks {
+            // SAFETY: nobody uses the chunk's slots any more.
+            unsafe {
+                (entered.api().mem_free)(chunk.slots);
+                (entered.api().mem_free_host)(chunk.records.cast());
             }
         }
     }

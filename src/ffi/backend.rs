@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::sync::Arc;
 
-use super::args::required;
+use super::args::{flags as check_flags, required};
 use super::backend_desc::{vyre_backend_desc, vyre_backend_properties};
 use super::entry::entry;
 use super::error::vyre_error;
@@ -180,20 +180,29 @@ pub unsafe extern "C" fn vyre_backend_telemetry_reset(
     })
 }
 
-/// Gives the memory back that a backend's pools and caches hold and no live object needs.
+/// Trim flag: first wait until nothing of the backend is under way, and give back what its caches of compiled
+/// programs hold, too. Later loads compile again.
+pub const VYRE_TRIM_ALL: u64 = 1;
+
+/// Gives back the memory that a backend's pools hold and nobody uses.
 ///
 /// @param backend the backend
+/// @param flags 0 or VYRE_TRIM_ALL
 /// @param err receives an error, NULL on success; may be NULL
-/// @return VYRE_OK, or VYRE_ERROR_INVALID_HANDLE
+/// @return VYRE_OK; VYRE_ERROR_INVALID_HANDLE; VYRE_ERROR_INVALID_ARGUMENT for an unknown flag; with VYRE_TRIM_ALL
+///         VYRE_ERROR_TIMEOUT if something was still under way after the default time limit of a dispatch
 ///
 /// Any thread may call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vyre_backend_trim(
     backend: vyre_backend,
+    flags: u64,
     err: *mut *mut vyre_error,
 ) -> vyre_status {
     entry!(err: err, clear: [], {
-        resolve(backend)?.trim();
+        let backend = resolve(backend)?;
+        check_flags(flags, VYRE_TRIM_ALL, "flags")?;
+        backend.trim(flags & VYRE_TRIM_ALL != 0)?;
     })
 }
 

@@ -53,6 +53,30 @@ pub unsafe extern "C" fn vyre_dispatch(
     })
 }
 
+/// Does ahead of time what the first vyre_dispatch() with this description would have to do besides running:
+/// checks it, and makes what pools of the backend do not hold yet (streams, memory for lent bindings).
+///
+/// @param program the program
+/// @param desc what is going to be run; nothing of it is run, written or kept
+/// @param err receives an error, NULL on success; may be NULL
+/// @return what vyre_dispatch() returns for a description that is wrong, VYRE_ERROR_OUT_OF_DEVICE_MEMORY, or VYRE_OK
+///
+/// Any thread may call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vyre_program_warm_up(
+    program: vyre_program,
+    desc: *const vyre_dispatch_desc,
+    err: *mut *mut vyre_error,
+) -> vyre_status {
+    entry!(err: err, clear: [], {
+        let (program, backend) = resolve(program)?;
+        // SAFETY: the function's contract: null or a description with its size.
+        let (desc, _) = unsafe { sized::read(desc, "desc") }?;
+        // SAFETY: the function's contract: what it points to lives during the call.
+        program.warm_up(&unsafe { desc.parse(&ALONE, &backend) }?)?;
+    })
+}
+
 /// Runs one program several times in order, each as vyre_dispatch() would and each audited.
 ///
 /// @param program the program

@@ -1,6 +1,6 @@
 //! The C surface: handles, argument checks, panic guard. No logic.
 //!
-//! One file a C type: `status`, `error`, `version`, `log`, `backend`, `device`, `buffer`, `program`,
+//! One file a C type: `status`, `error`, `version`, `log`, `backend`, `device`, `host`, `buffer`, `program`,
 //! `dispatch`, each beside the structures that its functions take (`*_desc`) or fill.
 //! `entry` is the macro that every exported function consists of; `handle` turns ids into objects;
 //! `sized` reads and writes structures that may be older or newer than this library; `text` and
@@ -22,6 +22,7 @@ mod entry;
 mod error;
 mod fork;
 mod handle;
+mod host;
 mod log;
 mod program;
 mod program_desc;

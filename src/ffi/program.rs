@@ -13,7 +13,7 @@ use super::reflection::{vyre_binding_properties, vyre_program_properties};
 use super::sized::{self, Output};
 use super::status::vyre_status;
 use super::text;
-use crate::backend::Program;
+use crate::backend::{Program, PtxContract};
 use crate::error::Result;
 use crate::log::{Level, log};
 use crate::program::BindingInfo;
@@ -157,21 +157,34 @@ pub unsafe extern "C" fn vyre_program_entry_point(
     })
 }
 
+/// One of VYRE_PTX_*.
+pub type vyre_ptx_contract = u32;
+
+/// PTX text as the backend launches it; for reading.
+pub const VYRE_PTX_AS_DISPATCHED: u32 = 0;
+/// PTX text with the counter of its grid barriers in the module, to be loaded as a VYRE_PROGRAM_PTX. Its
+/// parameters are an address and a size for each binding in order, and the immediates if there are any.
+pub const VYRE_PTX_MODULE_SCOPE: u32 = 1;
+
 /// A program's PTX text, by two calls.
 ///
 /// @param program the program
+/// @param contract VYRE_PTX_AS_DISPATCHED or VYRE_PTX_MODULE_SCOPE; both give the text of a PTX program as it was
+///        loaded
 /// @param text receives NUL-terminated text; may be NULL if capacity is 0
 /// @param capacity bytes that text has room for; 0 asks for the size only
 /// @param required receives the bytes that the text takes with its NUL, also when capacity is too small; may
 ///        be NULL if capacity is not 0
 /// @param err receives an error, NULL on success; may be NULL
-/// @return VYRE_OK, VYRE_ERROR_INVALID_HANDLE, VYRE_ERROR_UNSUPPORTED if the program has no PTX (on the CPU), or
-///         VYRE_ERROR_INVALID_ARGUMENT if capacity is too small or there is nowhere to write to
+/// @return VYRE_OK, VYRE_ERROR_INVALID_HANDLE, VYRE_ERROR_UNSUPPORTED if the program has no PTX (on the CPU) or has a
+///         gridBarrier() in a loop, which the module-scope contract does not allow, or VYRE_ERROR_INVALID_ARGUMENT if
+///         the contract is none of these, capacity is too small or there is nowhere to write to
 ///
 /// Any thread may call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vyre_program_ptx(
     program: vyre_program,
+    contract: vyre_ptx_contract,
     text: *mut c_char,
     capacity: usize,
     required: *mut usize,
@@ -180,8 +193,18 @@ pub unsafe extern "C" fn vyre_program_ptx(
     entry!(err: err, clear: [required], {
         // SAFETY: the function's contract: text has room for capacity bytes.
         unsafe { text::clear(text, capacity) };
+        let program = resolve(program)?;
+        let ptx = program.ptx(match contract {
+            VYRE_PTX_AS_DISPATCHED => PtxContract::AsDispatched,
+            VYRE_PTX_MODULE_SCOPE => PtxContract::ModuleScope,
+            contract => {
+                return Err(invalid(format!(
+                    "contract is {contract}; VYRE_PTX_AS_DISPATCHED (0) or VYRE_PTX_MODULE_SCOPE (1) was expected"
+                )));
+            }
+        })?;
         // SAFETY: as above, and required is null or valid for writes.
-        unsafe { text::give(&resolve(program)?.ptx()?, text, capacity, required) }?;
+        unsafe { text::give(&ptx, text, capacity, required) }?;
     })
 }
 

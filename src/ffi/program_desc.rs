@@ -88,6 +88,10 @@ pub struct vyre_program_desc {
     pub parameters: *const vyre_ptx_parameter,
     /// How many; 0 for WGSL.
     pub parameter_count: usize,
+    /// The PTX kernel's block size; {0, 0, 0}: what its `.reqntid` says. {0, 0, 0} for WGSL, which declares its own.
+    pub workgroup_size: [u32; 3],
+    /// Bytes of workgroup memory that the PTX kernel takes beyond what it declares (`.extern .shared`); 0 for WGSL.
+    pub workgroup_memory: u32,
 }
 
 sized!(vyre_program_desc, min 24, default {
@@ -101,6 +105,8 @@ sized!(vyre_program_desc, min 24, default {
     override_count: 0,
     parameters: std::ptr::null(),
     parameter_count: 0,
+    workgroup_size: [0; 3],
+    workgroup_memory: 0,
 });
 
 /// Fills a description with its defaults, as VYRE_PROGRAM_DESC_INIT does.
@@ -133,6 +139,12 @@ impl vyre_program_desc {
                 )));
             }
         };
+        if format != Format::Ptx && (self.workgroup_size != [0; 3] || self.workgroup_memory != 0) {
+            return Err(invalid(
+                "desc->workgroup_size or desc->workgroup_memory is set, but only a PTX program takes them".to_owned(),
+            )
+            .with_fix("Leave them at zero: a WGSL program declares its own."));
+        }
         let code = slice(
             self.code.cast::<u8>(),
             self.code_size as u64,
@@ -159,6 +171,8 @@ impl vyre_program_desc {
             overrides: unsafe { self.overrides() }?,
             // SAFETY: the caller's promise.
             parameters: unsafe { self.parameters(format) }?,
+            workgroup_size: self.workgroup_size,
+            workgroup_memory: self.workgroup_memory,
         })
     }
 

@@ -41,6 +41,10 @@ pub struct vyre_backend_counters {
     pub buffers: u64,
     /// Gauge: bytes in them.
     pub buffer_bytes: u64,
+    /// Kernels that a CUDA device was given; 0 on the CPU.
+    pub launches: u64,
+    /// Audits that found a grid barrier that had not held.
+    pub refusals: u64,
 }
 
 sized!(vyre_backend_counters, min 16, default {
@@ -59,6 +63,8 @@ sized!(vyre_backend_counters, min 16, default {
     retained_bytes: 0,
     buffers: 0,
     buffer_bytes: 0,
+    launches: 0,
+    refusals: 0,
 });
 
 /// Sets struct_size and zeroes the rest, as VYRE_BACKEND_COUNTERS_INIT does.
@@ -93,6 +99,8 @@ impl From<Telemetry> for vyre_backend_counters {
             retained_bytes: telemetry.retained_bytes,
             buffers: telemetry.buffers,
             buffer_bytes: telemetry.buffer_bytes,
+            launches: telemetry.launches,
+            refusals: telemetry.refusals,
         }
     }
 }

@@ -49,6 +49,8 @@ pub fn try_load(
         flags,
         overrides: vec![],
         parameters: vec![],
+        workgroup_size: [0; 3],
+        workgroup_memory: 0,
     })
 }
 

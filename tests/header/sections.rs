@@ -76,6 +76,12 @@ pub const SECTIONS: &[Section] = &[
         files: &["device"],
     },
     Section {
+        group: "vyre_host",
+        title: "Host memory",
+        text: "Memory of the caller's that copies to and from the device are fastest with. Any other memory works, too.",
+        files: &["host"],
+    },
+    Section {
         group: "vyre_buffer",
         title: "Buffers",
         text: "Bytes on a device.",

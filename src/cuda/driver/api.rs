@@ -5,7 +5,8 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use cudarc::driver::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream,
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemPoolProps, CUmemoryPool, CUmodule,
+    CUstream,
 };
 use libloading::Library;
 
@@ -100,6 +101,14 @@ api! {
         launch_cooperative_kernel = c"cuLaunchCooperativeKernel"(CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void);
     }
     optional {
+        // 11.2 and newer.
+        mem_pool_create = c"cuMemPoolCreate"(*mut CUmemoryPool, *const CUmemPoolProps);
+        mem_pool_destroy = c"cuMemPoolDestroy"(CUmemoryPool);
+        mem_pool_set_attribute = c"cuMemPoolSetAttribute"(CUmemoryPool, c_int, *mut c_void);
+        mem_pool_get_attribute = c"cuMemPoolGetAttribute"(CUmemoryPool, c_int, *mut c_void);
+        mem_pool_trim_to = c"cuMemPoolTrimTo"(CUmemoryPool, usize);
+        mem_alloc_from_pool_async = c"cuMemAllocFromPoolAsync"(*mut CUdeviceptr, usize, CUmemoryPool, CUstream);
+        mem_free_async = c"cuMemFreeAsync"(CUdeviceptr, CUstream);
         // 12.4 and newer.
         func_get_param_info = c"cuFuncGetParamInfo"(CUfunction, usize, *mut usize, *mut usize);
     }

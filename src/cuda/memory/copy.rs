@@ -2,9 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use super::staged::{self, Copy, Way};
 use crate::backend::{HostIn, HostOut};
 use crate::cuda::context::Entered;
 use crate::cuda::device::Device;
+use crate::cuda::driver::code;
+use crate::cuda::driver::sys::{
+    CUmemorytype as MemoryType, CUpointer_attribute as PointerAttribute,
+};
 use crate::cuda::stream::StreamHandle;
 use crate::cuda::wait;
 use crate::error::{Error, Result, Status};
@@ -20,12 +25,17 @@ pub fn to_device(
     data: HostIn<'_>,
 ) -> Result<()> {
     let size = data.len();
-    enqueue(device, entered, size as u64, |stream| {
-        let copy = entered.api().memcpy_htod_async;
-        // SAFETY: the caller has checked the range on the device, and the host's is lent to us until this is over.
-        let code = unsafe { copy(address, data.as_ptr().cast(), size, stream.raw()) };
-        entered.check(code, "cuMemcpyHtoDAsync")
-    })?;
+    let host = data.as_ptr();
+    if is_staged(entered, host, size) {
+        staged(device, Way::ToDevice, host.cast_mut(), address, size)?;
+    } else {
+        enqueue(device, entered, size as u64, |stream| {
+            let copy = entered.api().memcpy_htod_async;
+            // SAFETY: the caller has checked the range on the device, and the host's is lent to us until this is over.
+            let code = unsafe { copy(address, host.cast(), size, stream.raw()) };
+            entered.check(code, "cuMemcpyHtoDAsync")
+        })?;
+    }
     device.counters.count_in(size as u64);
     Ok(())
 }
@@ -37,15 +47,50 @@ pub fn to_host(
     address: u64,
 ) -> Result<()> {
     let size = data.len();
-    let target = data.as_mut_ptr();
-    enqueue(device, entered, size as u64, |stream| {
-        let copy = entered.api().memcpy_dtoh_async;
-        // SAFETY: as above, the other way round.
-        let code = unsafe { copy(target.cast(), address, size, stream.raw()) };
-        entered.check(code, "cuMemcpyDtoHAsync")
-    })?;
+    let host = data.as_mut_ptr();
+    if is_staged(entered, host, size) {
+        staged(device, Way::ToHost, host, address, size)?;
+    } else {
+        enqueue(device, entered, size as u64, |stream| {
+            let copy = entered.api().memcpy_dtoh_async;
+            // SAFETY: as above, the other way round.
+            let code = unsafe { copy(host.cast(), address, size, stream.raw()) };
+            entered.check(code, "cuMemcpyDtoHAsync")
+        })?;
+    }
     device.counters.count_out(size as u64);
     Ok(())
+}
+
+/// Whether a copy goes through chunks of ours: it is long, and the driver does not know the memory.
+fn is_staged(entered: &Entered<'_>, host: *const u8, size: usize) -> bool {
+    size >= staged::FROM
+        && !(is_pinned(entered, host) && is_pinned(entered, host.wrapping_add(size - 1)))
+}
+
+fn is_pinned(entered: &Entered<'_>, host: *const u8) -> bool {
+    let mut kind = 0u32;
+    let attribute = PointerAttribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE as i32;
+    // SAFETY: the attribute is a u32, which the place is. The driver only looks the address up.
+    let code = unsafe {
+        (entered.api().pointer_get_attribute)((&raw mut kind).cast(), attribute, host as u64)
+    };
+    code == code::SUCCESS && kind == MemoryType::CU_MEMORYTYPE_HOST as u32
+}
+
+fn staged(device: &Device, way: Way, host: *mut u8, address: u64, size: usize) -> Result<()> {
+    let copy = Copy {
+        way,
+        host,
+        address,
+        size,
+        deadline: Instant::now() + limit(size as u64),
+    };
+    staged::run(device, &copy)
+}
+
+fn limit(size: u64) -> Duration {
+    PATIENCE + Duration::from_secs(size / SLOWEST)
 }
 
 pub fn on_device(
@@ -100,7 +145,7 @@ fn enqueue(
     }
     let stream = device.streams.take(entered)?;
     work(*stream)?;
-    let limit = PATIENCE + Duration::from_secs(size / SLOWEST);
+    let limit = limit(size);
     if wait::stream(entered, *stream, Some(Instant::now() + limit))? {
         return Ok(());
     }

@@ -57,7 +57,7 @@ impl Drop for DeviceMemory {
         if self.owned
             && let Some(entered) = self.device.context.enter_to_release()
         {
-            free(&entered, self.address);
+            self.device.memory.free(&entered, self.address);
         }
     }
 }
@@ -65,28 +65,20 @@ impl Drop for DeviceMemory {
 /// The address of `size` new bytes. When there is no room, what pools keep is given back and it is tried
 /// once more.
 pub fn allocate(device: &Device, entered: &Entered<'_>, size: u64) -> Result<u64> {
-    let try_once = || {
-        let mut address = 0;
-        let bytes = usize::try_from(size).unwrap_or(usize::MAX);
-        // SAFETY: the place is valid for a write; the context is current.
-        let code = unsafe { (entered.api().mem_alloc)(&mut address, bytes) };
-        (code, address)
-    };
-    let (mut code, mut address) = try_once();
-    if code == code::OUT_OF_MEMORY {
-        device.trim();
-        (code, address) = try_once();
-    }
-    if code == code::OUT_OF_MEMORY {
+    if size > device.capabilities.memory {
         return Err(out_of_memory(device, entered, size));
     }
-    entered.check(code, "cuMemAlloc")?;
-    Ok(address)
-}
-
-pub fn free(entered: &Entered<'_>, address: u64) {
-    // SAFETY: the address came from the driver and nobody uses it any more.
-    unsafe { (entered.api().mem_free)(address) };
+    let allocated = match device.memory.allocate(entered, size) {
+        Err(code::OUT_OF_MEMORY) => {
+            device.trim();
+            device.memory.allocate(entered, size)
+        }
+        allocated => allocated,
+    };
+    allocated.map_err(|code| match code {
+        code::OUT_OF_MEMORY => out_of_memory(device, entered, size),
+        code => device.context.error(code, "allocating device memory"),
+    })
 }
 
 fn out_of_memory(device: &Device, entered: &Entered<'_>, size: u64) -> Error {

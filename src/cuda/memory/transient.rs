@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::device::{allocate, free};
+use super::device::allocate;
+use super::pool::DevicePool;
 use crate::cuda::context::{Context, Entered};
 use crate::cuda::device::Device;
 use crate::error::Result;
 
 /// Most bytes that are kept idle.
-const KEPT: u64 = 256 << 20;
+const KEPT: u64 = 128 << 20;
 /// The smallest block.
 const SMALLEST: u64 = 512;
 
@@ -82,11 +83,11 @@ impl TransientPool {
     }
 
     /// Frees what is idle.
-    pub fn clear(&self, context: &Context) {
+    pub fn clear(&self, context: &Context, memory: &DevicePool) {
         let idle = std::mem::take(&mut *self.idle());
         if let Some(entered) = context.enter_to_release() {
             for address in idle.blocks.into_values().flatten() {
-                free(&entered, address);
+                memory.free(&entered, address);
             }
         }
     }
@@ -95,7 +96,8 @@ impl TransientPool {
 /// Sizes of blocks: four steps to each doubling, so that little is wasted and much is reused.
 fn block(size: u64) -> u64 {
     let size = size.max(SMALLEST);
-    let step = (size.next_power_of_two() / 8).max(SMALLEST);
+    let doubling = size.checked_next_power_of_two().unwrap_or(1 << 63);
+    let step = (doubling / 8).max(SMALLEST);
     size.checked_next_multiple_of(step).unwrap_or(size)
 }
 
@@ -120,7 +122,7 @@ impl Drop for Transient<'_> {
                 .or_default()
                 .push(self.address);
         } else {
-            free(self.entered, self.address);
+            self.device.memory.free(self.entered, self.address);
         }
     }
 }

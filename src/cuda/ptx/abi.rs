@@ -48,6 +48,16 @@ pub mod record {
     pub const SIZE: u32 = 16;
 }
 
+/// How the workgroups of a grid meet, and so what a kernel is called with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contract {
+    /// One block of parameters with the launch's slot in it; launches may overlap.
+    LaunchSlot,
+    /// A parameter for each address, size and the immediates, and a counter in the module itself: what a kernel
+    /// of the caller's looks like.
+    ModuleScope,
+}
+
 /// Where a buffer's parameters stand in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferParameters {

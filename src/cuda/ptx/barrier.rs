@@ -5,8 +5,8 @@
 //! behind what the leader saw (acquire). Afterwards each invocation looks whether its leader was really
 //! released; if not, the launch is to end, and it leaves.
 
-use super::abi::{abort, record, slot};
-use super::emitter::{Control, Emitter};
+use super::abi::{Contract, abort, record, slot};
+use super::emitter::{Control, Emitter, SlotRegisters};
 use super::text::{Class, LabelName, Val};
 use crate::ir::{BarrierId, Scope};
 
@@ -21,6 +21,9 @@ impl Emitter<'_> {
         let Some(at) = self.parameters.control else {
             return;
         };
+        if self.contract == Contract::ModuleScope && !self.program.has_grid_barrier() {
+            return;
+        }
         let parameter = |e: &mut Self, class: Class, offset: u32| {
             let ty = if class == Class::B64 { "u64" } else { "u32" };
             let reg = e.reg(class);
@@ -31,15 +34,35 @@ impl Emitter<'_> {
         };
         let control = self.once(|e| {
             e.comment("the launch slot, and how long to wait");
-            let slot = parameter(e, Class::B64, at.slot);
-            let record = parameter(e, Class::B64, at.record);
-            for address in [slot, record] {
-                e.put(format_args!("cvta.to.global.u64 {address}, {address}"));
-            }
-            let limit = parameter(e, Class::B64, at.limit);
-            let target = parameter(e, Class::B32, at.base);
+            let slot = (e.contract == Contract::LaunchSlot).then(|| {
+                let slot = parameter(e, Class::B64, at.slot);
+                let record = parameter(e, Class::B64, at.record);
+                for address in [slot, record] {
+                    e.put(format_args!("cvta.to.global.u64 {address}, {address}"));
+                }
+                SlotRegisters {
+                    slot,
+                    record,
+                    limit: parameter(e, Class::B64, at.limit),
+                }
+            });
+            let target = match slot {
+                Some(_) => parameter(e, Class::B32, at.base),
+                None => {
+                    let target = e.reg(Class::B32);
+                    e.mov(target, Val::Int(0));
+                    target
+                }
+            };
             let grid = e.parameters.workgroups;
-            let axes = [0, 4, 8].map(|axis| parameter(e, Class::B32, grid + axis));
+            let axes = [("x", 0), ("y", 4), ("z", 8)].map(|(axis, at)| match slot {
+                Some(_) => parameter(e, Class::B32, grid + at),
+                None => {
+                    let reg = e.reg(Class::B32);
+                    e.put(format_args!("mov.u32 {reg}, %nctaid.{axis}"));
+                    reg
+                }
+            });
             let [x, y, z] = axes.map(Val::from);
             let plane = e.op32("mul.lo.u32", &[x, y]);
             let workgroups = e.op(Class::B32, "mul.lo.u32", &[plane, z]);
@@ -64,8 +87,6 @@ impl Emitter<'_> {
             }
             Control {
                 slot,
-                record,
-                limit,
                 target,
                 workgroups,
                 executed,
@@ -75,6 +96,15 @@ impl Emitter<'_> {
             }
         });
         self.control = Some(control);
+    }
+
+    /// One of the words that all workgroups share, as an instruction's operand.
+    fn word(&self, which: u32) -> String {
+        match self.control().slot {
+            Some(SlotRegisters { slot, .. }) => format!("[{slot}+{which}]"),
+            None if which == slot::ABORT => "[_vyre_grid_abort]".to_owned(),
+            None => "[_vyre_grid_barrier]".to_owned(),
+        }
     }
 
     fn control(&self) -> &Control {
@@ -99,14 +129,13 @@ impl Emitter<'_> {
             false => "barrier.sync 0",
         };
         let &Control {
-            slot,
             target,
             workgroups,
             executed,
             is_leader,
             ..
         } = self.control();
-        let counter = format!("[{slot}+{}]", slot::COUNTER);
+        let counter = self.word(slot::COUNTER);
         let [met, waited, spin, last] = [0; 4].map(|_| self.new_label());
         self.comment(format_args!("grid.sync barrier #{site}"));
         self.into(target, "add.u32", &[target.into(), workgroups.into()]);
@@ -161,19 +190,17 @@ impl Emitter<'_> {
 
     /// Goes to `leave` if everybody is to leave, or if the time is over: then it says so to all.
     fn look(&mut self, leave: LabelName) {
-        let &Control {
-            slot,
-            record,
-            limit,
-            since,
-            ..
-        } = self.control();
-        let word = format!("[{slot}+{}]", slot::ABORT);
-        let in_time = self.new_label();
+        let &Control { slot, since, .. } = self.control();
+        let word = self.word(slot::ABORT);
         let cause = self.reg(Class::B32);
         self.put(format_args!("ld.relaxed.gpu.global.u32 {cause}, {word}"));
         let is_over = self.pred("setp.ne.u32", &[cause.into(), Val::Int(0)]);
         self.branch_if(is_over, true, leave);
+        // Without a slot only the host looks at the time.
+        let Some(SlotRegisters { limit, .. }) = slot else {
+            return;
+        };
+        let in_time = self.new_label();
         let now = self.reg(Class::B64);
         self.put(format_args!("mov.u64 {now}, %globaltimer"));
         let is_first = self.pred("setp.eq.u64", &[since.into(), Val::Int(0)]);
@@ -189,7 +216,9 @@ impl Emitter<'_> {
     /// at the target; else it waits for ever.
     fn look_for_ended(&mut self, spin: LabelName, leave: LabelName) {
         let at = (self.parameters.control).expect("a program with barriers has a barrier block");
-        let &Control { slot, .. } = self.control();
+        let Some(SlotRegisters { slot, .. }) = self.control().slot else {
+            return;
+        };
         let on = self.new_label();
         let [ended, before, seen] = [0; 3].map(|_| self.reg(Class::B32));
         self.put(format_args!(
@@ -214,7 +243,9 @@ impl Emitter<'_> {
 
     /// Tells everybody to leave, and leaves.
     fn abort(&mut self, cause: u32, leave: LabelName) {
-        let &Control { slot, record, .. } = self.control();
+        let Some(SlotRegisters { slot, record, .. }) = self.control().slot else {
+            return;
+        };
         // The first cause stands, and whoever sets it writes it where the host sees it.
         let before = self.reg(Class::B32);
         self.put(format_args!(
@@ -231,6 +262,11 @@ impl Emitter<'_> {
 
     /// The way back to the start of a loop that nothing else ends for sure.
     pub fn polled_back_edge(&mut self, top: LabelName) {
+        if self.contract == Contract::ModuleScope && !self.program.has_grid_barrier() {
+            // There is no word to look at.
+            self.put(format_args!("bra {top}"));
+            return;
+        }
         let turns = self.control().turns;
         let leave = self.new_label();
         self.into(turns, "add.u32", &[turns.into(), Val::Int(1)]);
@@ -249,9 +285,10 @@ impl Emitter<'_> {
             return;
         }
         let at = (self.parameters.control).expect("a program with barriers has a barrier block");
+        let Some(SlotRegisters { slot, record, .. }) = self.control().slot else {
+            return;
+        };
         let &Control {
-            slot,
-            record,
             executed,
             is_leader,
             workgroups,

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::fmt::{Display, Write};
 
-use super::abi::ParameterLayout;
+use super::abi::{Contract, ParameterLayout};
 use super::bounds::Polled;
 use super::target::Target;
 use super::text::{Class, LabelName, Lines, Reg, Val};
 use crate::error::{Error, Status};
 use crate::ir::uniformity::Uniformity;
-use crate::ir::{Builtin, Const, Label, Operand, Program, Region, Scalar, Span, ValueId};
+use crate::ir::{BufferId, Builtin, Const, Label, Operand, Program, Region, Scalar, Span, ValueId};
 
 /// Where `Break` and `Continue` of an open label go.
 #[derive(Clone, Copy)]
@@ -20,9 +20,8 @@ pub struct Goal {
 
 /// Registers that hold a kernel's state from its start on.
 pub struct Control {
-    pub slot: Reg,
-    pub record: Reg,
-    pub limit: Reg,
+    /// Under the launch-slot contract.
+    pub slot: Option<SlotRegisters>,
     /// The counter's value that released the last barrier passed, or waited for at this one.
     pub target: Reg,
     /// Workgroups of the grid.
@@ -37,11 +36,19 @@ pub struct Control {
     pub is_leader: Reg,
 }
 
+#[derive(Clone, Copy)]
+pub struct SlotRegisters {
+    pub slot: Reg,
+    pub record: Reg,
+    pub limit: Reg,
+}
+
 pub struct Emitter<'p> {
     pub program: &'p Program,
     pub uniformity: &'p Uniformity,
     pub target: Target,
     pub parameters: ParameterLayout,
+    pub contract: Contract,
     pub polled: Polled,
     /// The kernel's body so far.
     pub body: String,
@@ -57,6 +64,8 @@ pub struct Emitter<'p> {
     pub locals: Vec<Reg>,
     pub builtins: HashMap<Builtin, Reg>,
     pub bases: HashMap<Region, Reg>,
+    /// Lengths of runtime-sized arrays that had to be computed.
+    pub lengths: HashMap<BufferId, Reg>,
     /// The first thing that cannot be emitted.
     pub refusal: Option<Error>,
     /// Offsets of the workgroup variables.
@@ -74,12 +83,14 @@ impl<'p> Emitter<'p> {
         uniformity: &'p Uniformity,
         target: Target,
         parameters: ParameterLayout,
+        contract: Contract,
     ) -> Emitter<'p> {
         Emitter {
             program,
             uniformity,
             target,
             parameters,
+            contract,
             polled: Polled::of(program),
             body: String::new(),
             prologue: String::new(),
@@ -91,6 +102,7 @@ impl<'p> Emitter<'p> {
             locals: Vec::new(),
             builtins: HashMap::new(),
             bases: HashMap::new(),
+            lengths: HashMap::new(),
             refusal: None,
             workgroup: crate::ir::layout(&program.workgroup).0,
             lines: Lines::of(&program.source),

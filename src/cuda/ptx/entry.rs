@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::abi::Contract;
 use super::emitter::Emitter;
 use super::text::{Class, Reg, Val, kernel_name, quoted};
 use super::{Ptx, SharedMemory};
@@ -82,6 +83,9 @@ impl Emitter<'_> {
             "// entry point {entry} of {label}\n.version {major}.{minor}\n.target sm_{}\n.address_size 64\n\n",
             self.target.sm
         );
+        if self.contract == Contract::ModuleScope {
+            text.push_str(&super::export::declarations(program, shared));
+        }
         for (i, table) in program.constants.iter().enumerate() {
             let bytes: Vec<String> = table.iter().map(u8::to_string).collect();
             let (size, bytes) = (table.len(), bytes.join(","));
@@ -94,11 +98,16 @@ impl Emitter<'_> {
             text.push_str(".extern .shared .align 16 .b8 vyre_workgroup[];\n");
         }
         let [x, y, z] = program.workgroup_size;
-        let size = self.parameters.size;
+        let parameters = match self.contract {
+            Contract::LaunchSlot => {
+                let size = self.parameters.size;
+                format!(".param .align 16 .b8 vyre_arguments[{size}]")
+            }
+            Contract::ModuleScope => super::export::parameters(program),
+        };
         let _ = write!(
             text,
-            ".visible .entry {kernel}(.param .align 16 .b8 vyre_arguments[{size}])\n\
-             .reqntid {x}, {y}, {z}\n{{\n"
+            ".visible .entry {kernel}({parameters})\n.reqntid {x}, {y}, {z}\n{{\n"
         );
         for class in Class::ALL {
             let count = self.count(class);
@@ -178,8 +187,37 @@ impl Emitter<'_> {
     }
 
     pub fn array_length(&mut self, id: BufferId) -> Reg {
+        if self.contract == Contract::ModuleScope {
+            return self.array_length_of_size(id);
+        }
         let at = self.parameters.buffers[id.index()].length;
         self.parameter_word(at)
+    }
+
+    /// As [`crate::ir::BufferDecl::array_length`], from the range's size in bytes.
+    fn array_length_of_size(&mut self, id: BufferId) -> Reg {
+        if let Some(&reg) = self.lengths.get(&id) {
+            return reg;
+        }
+        let array = self.program.buffers[id.index()].runtime;
+        let reg = self.once(|e| {
+            let length = e.reg(Class::B32);
+            let Some(array) = array else {
+                e.mov(length, Val::Int(0));
+                return length;
+            };
+            let size = e.reg(Class::B64);
+            e.put(format_args!("ld.param.u64 {size}, [vyre_size_{}]", id.0));
+            let offset = Val::Int(array.offset);
+            e.into(size, "max.u64", &[size.into(), offset]);
+            e.into(size, "sub.u64", &[size.into(), offset]);
+            e.into(size, "div.u64", &[size.into(), Val::Int(array.stride)]);
+            e.into(size, "min.u64", &[size.into(), Val::Int(u32::MAX.into())]);
+            e.into(length, "cvt.u32.u64", &[size.into()]);
+            length
+        });
+        self.lengths.insert(id, reg);
+        reg
     }
 
     /// A u32 parameter. The machine reads parameters as quickly as registers.
@@ -222,6 +260,9 @@ impl Emitter<'_> {
         match builtin {
             Builtin::LocalInvocationId(axis) => special(self, "tid", axis),
             Builtin::WorkgroupId(axis) => special(self, "ctaid", axis),
+            Builtin::NumWorkgroups(axis) if self.contract == Contract::ModuleScope => {
+                special(self, "nctaid", axis)
+            }
             Builtin::NumWorkgroups(axis) => {
                 let at = self.parameters.workgroups + 4 * axis.index() as u32;
                 self.parameter_word(at)

@@ -1,6 +1,6 @@
 //! Loads and stores. A guard becomes the predicate of the instruction, so that nothing branches.
 
-use super::abi::BINDING_ALIGN;
+use super::abi::{BINDING_ALIGN, Contract};
 use super::emitter::Emitter;
 use super::text::{Class, Reg, Val};
 use crate::ir::{
@@ -120,8 +120,11 @@ impl Emitter<'_> {
                 ("local", format!("vyre_private_{}", id.0), 0, align)
             }
             Region::Immediates => {
-                let at = u64::from(self.parameters.immediates);
-                ("param", "vyre_arguments".into(), at, 16)
+                let (symbol, at) = match self.contract {
+                    Contract::LaunchSlot => ("vyre_arguments", self.parameters.immediates),
+                    Contract::ModuleScope => ("vyre_immediates", 0),
+                };
+                ("param", symbol.into(), u64::from(at), 16)
             }
             Region::Constant(id) => ("global", format!("vyre_constant_{}", id.0), 0, 16),
         }
@@ -142,8 +145,13 @@ impl Emitter<'_> {
             let reg = e.reg(class);
             match region {
                 Region::Buffer(id) => {
-                    let at = e.parameters.buffers[id.index()].base;
-                    e.put(format_args!("ld.param.u64 {reg}, [vyre_arguments+{at}]"));
+                    let from = match e.contract {
+                        Contract::LaunchSlot => {
+                            format!("vyre_arguments+{}", e.parameters.buffers[id.index()].base)
+                        }
+                        Contract::ModuleScope => format!("vyre_address_{}", id.0),
+                    };
+                    e.put(format_args!("ld.param.u64 {reg}, [{from}]"));
                     e.put(format_args!("cvta.to.global.u64 {reg}, {reg}"));
                 }
                 _ => e.put(format_args!("mov.{} {reg}, {symbol}", class.ty())),

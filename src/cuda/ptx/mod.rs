@@ -5,7 +5,7 @@
 //! kernel, `control` walks the statements, `memory` and `atomic` reach memory (`align` knows which
 //! addresses may be reached as vectors), `expr`, `convert`, `math`, `scale` and `elementary` compute.
 //! `barrier` makes a workgroup or the grid meet and bounds every wait; `bounds` finds the loops that end
-//! by themselves soon enough.
+//! by themselves soon enough. `export` is what a module looks like that loads back as a caller's own.
 
 pub mod abi;
 mod align;
@@ -17,6 +17,7 @@ mod convert;
 mod elementary;
 mod emitter;
 mod entry;
+mod export;
 mod expr;
 mod math;
 mod memory;
@@ -25,6 +26,8 @@ mod target;
 mod text;
 
 pub use target::Target;
+
+use abi::Contract;
 
 use crate::error::Result;
 use crate::ir::Program;
@@ -51,7 +54,23 @@ pub struct SharedMemory {
 
 /// Emits PTX for a program that has passed `validate`.
 pub fn emit(program: &Program, uniformity: &Uniformity, target: Target) -> Result<Ptx> {
+    write(program, uniformity, target, Contract::LaunchSlot)
+}
+
+/// The program as a module under the module-scope contract, which loads back as PTX. Refused if a grid
+/// barrier stands in a loop.
+pub fn export(program: &Program, uniformity: &Uniformity, target: Target) -> Result<String> {
+    export::check(program)?;
+    Ok(write(program, uniformity, target, Contract::ModuleScope)?.text)
+}
+
+fn write(
+    program: &Program,
+    uniformity: &Uniformity,
+    target: Target,
+    contract: Contract,
+) -> Result<Ptx> {
     target.check()?;
     let parameters = abi::ParameterLayout::of(program, bounds::Polled::of(program).any())?;
-    emitter::Emitter::new(program, uniformity, target, parameters).finish()
+    emitter::Emitter::new(program, uniformity, target, parameters, contract).finish()
 }

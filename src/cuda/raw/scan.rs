@@ -15,10 +15,16 @@ pub struct Scan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,
-    /// Sizes in bytes, in order; `None` for a type that is not known.
-    pub parameters: Vec<Option<u64>>,
+    pub parameters: Vec<Parameter>,
     /// `.reqntid`: the only block size that it runs with.
     pub required: Option<[u32; 3]>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    pub name: String,
+    /// In bytes; `None` for a type that is not known.
+    pub size: Option<u64>,
 }
 
 /// Reads a module's text.
@@ -51,7 +57,8 @@ fn tokens(text: &str) -> Vec<&str> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = if first.is_whitespace() {
-            rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len())
+            rest.find(|c: char| !c.is_whitespace())
+                .unwrap_or(rest.len())
         } else if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
         } else if let Some(inside) = rest.strip_prefix("/*") {
@@ -86,7 +93,10 @@ fn entry(tokens: &[&str], at: usize) -> (Option<Entry>, usize) {
         let list = &tokens[at + 1..end.max(at + 1)];
         entry.parameters = (list.split(|&token| token == ","))
             .filter(|declaration| declaration.contains(&".param"))
-            .map(size)
+            .map(|declaration| Parameter {
+                name: name_of(declaration),
+                size: bytes_of(declaration),
+            })
             .collect();
         at = end;
     }
@@ -117,8 +127,16 @@ fn required(tokens: &[&str]) -> Option<[u32; 3]> {
     Some(size)
 }
 
+/// The last word, but for the length of an array.
+fn name_of(declaration: &[&str]) -> String {
+    let end = (declaration.iter().position(|&token| token == "[")).unwrap_or(declaration.len());
+    declaration[..end]
+        .last()
+        .map_or_else(String::new, |name| (*name).to_owned())
+}
+
 /// Bytes of a parameter: `.param .align 8 .b8 name[24]` or `.param .u64 .ptr .global name`.
-fn size(declaration: &[&str]) -> Option<u64> {
+fn bytes_of(declaration: &[&str]) -> Option<u64> {
     let scalar = declaration.iter().find_map(|token| {
         Some(match *token {
             ".u8" | ".s8" | ".b8" => 1,
@@ -164,7 +182,14 @@ mod tests {
         assert_eq!(scan.target.as_deref(), Some("sm_90"));
         let names: Vec<_> = scan.entries.iter().map(|e| &e.name[..]).collect();
         assert_eq!(names, ["main", "bare", "none"]);
-        assert_eq!(scan.entries[0].parameters, [Some(8), Some(24), Some(4)]);
+        let sizes: Vec<_> = scan.entries[0].parameters.iter().map(|p| p.size).collect();
+        assert_eq!(sizes, [Some(8), Some(24), Some(4)]);
+        let names: Vec<_> = scan.entries[0]
+            .parameters
+            .iter()
+            .map(|p| &p.name[..])
+            .collect();
+        assert_eq!(names, ["main_param_0", "main_param_1", "main_param_2"]);
         assert_eq!(scan.entries[0].required, Some([64, 2, 1]));
         assert_eq!(scan.entries[1].parameters, []);
         assert_eq!(scan.entries[2].required, Some([32, 1, 1]));
@@ -176,9 +201,19 @@ mod tests {
             scan(&TEXT[..end]);
             scan(&TEXT[end..]);
         }
-        for text in [".entry", ".entry x(", ".entry x() .reqntid", "/*", "//", ".entry x(.param .b8 y["] {
+        for text in [
+            ".entry",
+            ".entry x(",
+            ".entry x() .reqntid",
+            "/*",
+            "//",
+            ".entry x(.param .b8 y[",
+        ] {
             scan(text);
         }
-        assert_eq!(scan(".entry x(.param .b8 y[99999999999999999999])").entries[0].parameters, [None]);
+        assert_eq!(
+            scan(".entry x(.param .b8 y[99999999999999999999])").entries[0].parameters[0].size,
+            None
+        );
     }
 }
