@@ -99,6 +99,10 @@ pub struct Telemetry {
     /// Gauge: live buffers and the bytes in them.
     pub buffers: u64,
     pub buffer_bytes: u64,
+    /// Programs that the cache on disk had, had not, and got.
+    pub disk_hits: u64,
+    pub disk_misses: u64,
+    pub disk_writes: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

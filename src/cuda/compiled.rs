@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::SUBGROUP_SIZE;
 use super::capabilities::Capabilities;
 use super::context::Entered;
 use super::device::Device;
+use super::disk_cache::{self, Key};
+use super::emitted::Emitted;
 use super::module::{Function, Module};
-use super::ptx::{self, Ptx};
+use super::ptx::Ptx;
 use crate::backend::{ProgramDesc, Retained};
 use crate::error::Result;
-use crate::front::Options;
 use crate::ir::{BufferAccess, BufferDecl, BufferSpace};
-use crate::program::{self, Limits, Reflection};
+use crate::program::{Limits, Reflection};
 
 pub struct Compiled {
     pub reflection: Reflection,
@@ -30,32 +30,33 @@ impl Compiled {
         desc: &ProgramDesc<'_>,
         limits: &Limits,
     ) -> Result<Compiled> {
-        let options = Options {
-            entry_point: desc.entry_point,
-            label: desc.label,
-            overrides: &desc.overrides,
-            unchecked: desc.flags.unchecked,
-            subgroup_size: SUBGROUP_SIZE,
-        };
+        let folder = disk_cache::folder_named_by(|name| std::env::var_os(name))?;
         let target = device.target(entered)?;
-        let (program, ptx) = program::on_a_large_stack(|| {
-            let trust = desc.flags.trust_uniformity;
-            let checked = program::build(desc.code, &options, trust, limits)?;
-            let ptx = ptx::emit(&checked.program, &checked.uniformity, target)?;
-            Ok((checked.program, ptx))
-        })?;
+        let key = Key::of(desc, limits, target);
+        let emitted = device
+            .disk_cache
+            .get_or_make(&folder, &key, &device.counters, || {
+                Emitted::of(desc, limits, target)
+            })?;
+        let Emitted {
+            mut reflection,
+            buffers,
+            ptx,
+        } = emitted;
         let module = Module::load(device, entered, ptx.text.as_bytes())?;
         let function = module.function(entered, &ptx.kernel)?;
         let dynamic = ptx.shared.dynamic as u32;
         if dynamic > 0 {
             function.allow_dynamic_shared(entered, dynamic)?;
         }
-        let threads = program.workgroup_invocations() as u32;
+        let threads = reflection.workgroup_size.iter().product();
         let blocks = function.occupancy(entered, threads, dynamic)?;
         let at_once = u64::from(blocks) * u64::from(device.capabilities.multiprocessors);
+        reflection.label = desc.label.map(str::to_owned);
+        reflection.max_cooperative_workgroups = at_once;
         Ok(Compiled {
-            reflection: Reflection::of(&program, at_once),
-            buffers: program.buffers,
+            reflection,
+            buffers,
             ptx,
             function,
             at_once,

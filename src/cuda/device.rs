@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::capabilities::Capabilities;
 use super::context::{Context, Entered};
+use super::disk_cache::DiskCache;
 use super::driver::Driver;
 use super::driver::sys::CUdevice;
 use super::memory::TransientPool;
@@ -18,6 +19,7 @@ pub struct Device {
     pub context: Context,
     pub capabilities: Capabilities,
     pub counters: Counters,
+    pub disk_cache: DiskCache,
     pub streams: Pool<StreamHandle>,
     pub events: Pool<EventHandle>,
     pub slots: SlotPool,
@@ -35,6 +37,7 @@ impl Device {
             context: Context::retain(driver, device)?,
             capabilities,
             counters: Counters::default(),
+            disk_cache: DiskCache::default(),
             streams: Pool::default(),
             events: Pool::default(),
             slots: SlotPool::default(),

@@ -2,8 +2,8 @@
 //!
 //! `backend`, `buffer` and `program` implement the traits of [`crate::backend`]. They share a `device`: its
 //! `capabilities`, its `context` as the `driver` gives it, and the pools of `stream` and `slot`. `compiled` is
-//! a program made ready: `ptx` turns it into text for the `target`, `module` has it assembled. A dispatch
-//! finds its memory in `bound`, hands it over in `arguments`, and is a `flight` of launches that end by
+//! a program made ready: `ptx` turns it into text for the `target`, which makes it `emitted` and is kept in the
+//! `disk_cache`, and `module` has it assembled. A dispatch finds its memory in `bound`, hands it over in `arguments`, and is a `flight` of launches that end by
 //! `wait` and audit; `timer` takes the time.
 
 mod arguments;
@@ -14,7 +14,9 @@ mod capabilities;
 mod compiled;
 mod context;
 mod device;
+mod disk_cache;
 pub mod driver;
+mod emitted;
 mod flight;
 mod memory;
 mod module;

@@ -29,7 +29,7 @@ pub struct vyre_backend_counters {
     pub audits: u64,
     /// Program loads that found their code in a cache.
     pub program_cache_hits: u64,
-    /// Program loads that had to compile.
+    /// Program loads that did not.
     pub program_cache_misses: u64,
     /// Allocations that a pool served.
     pub pool_hits: u64,
@@ -41,6 +41,13 @@ pub struct vyre_backend_counters {
     pub buffers: u64,
     /// Gauge: bytes in them.
     pub buffer_bytes: u64,
+    /// Program loads that found their PTX in the cache on disk; they count as program_cache_misses too, as the
+    /// backend itself had nothing.
+    pub disk_hits: u64,
+    /// Program loads that looked there and had to compile.
+    pub disk_misses: u64,
+    /// Programs written to the cache on disk.
+    pub disk_writes: u64,
 }
 
 sized!(vyre_backend_counters, min 16, default {
@@ -59,6 +66,9 @@ sized!(vyre_backend_counters, min 16, default {
     retained_bytes: 0,
     buffers: 0,
     buffer_bytes: 0,
+    disk_hits: 0,
+    disk_misses: 0,
+    disk_writes: 0,
 });
 
 /// Sets struct_size and zeroes the rest, as VYRE_BACKEND_COUNTERS_INIT does.
@@ -93,6 +103,9 @@ impl From<Telemetry> for vyre_backend_counters {
             retained_bytes: telemetry.retained_bytes,
             buffers: telemetry.buffers,
             buffer_bytes: telemetry.buffer_bytes,
+            disk_hits: telemetry.disk_hits,
+            disk_misses: telemetry.disk_misses,
+            disk_writes: telemetry.disk_writes,
         }
     }
 }
