@@ -287,10 +287,10 @@ pub struct DeviceInfo {
     pub unusable_because: String,
 }
 
-/// Everything that could be acquired, CUDA devices first, the CPU last.
+/// Everything that could be acquired, CUDA devices first, the CPU last. A CUDA driver that cannot be used is in
+/// the list as one device, which says why.
 pub fn devices() -> Vec<DeviceInfo> {
-    // Why there is none is told by who asks for one.
-    let mut devices = crate::cuda::devices().unwrap_or_default();
+    let mut devices = crate::cuda::listed();
     devices.push(crate::cpu::device());
     devices
 }

@@ -565,7 +565,7 @@ typedef struct vyre_backend_counters {
    */
   uint64_t program_cache_hits;
   /**
-   * Program loads that had to compile.
+   * Program loads that did not.
    */
   uint64_t program_cache_misses;
   /**
@@ -588,6 +588,19 @@ typedef struct vyre_backend_counters {
    * Gauge: bytes in them.
    */
   uint64_t buffer_bytes;
+  /**
+   * Program loads that found their PTX in the cache on disk; they count as program_cache_misses too, as the
+   * backend itself had nothing.
+   */
+  uint64_t disk_hits;
+  /**
+   * Program loads that looked there and had to compile.
+   */
+  uint64_t disk_misses;
+  /**
+   * Programs written to the cache on disk.
+   */
+  uint64_t disk_writes;
 } vyre_backend_counters;
 
 /**
@@ -739,7 +752,7 @@ vyre_status vyre_backend_trim(vyre_backend backend, vyre_error **err);
 
 /** Initial value of a vyre_backend_counters: what vyre_backend_counters_init() writes. */
 #define VYRE_BACKEND_COUNTERS_INIT \
-  { (uint32_t)sizeof(vyre_backend_counters), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { (uint32_t)sizeof(vyre_backend_counters), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** @} */
 
@@ -1633,7 +1646,8 @@ vyre_status vyre_dispatch(vyre_program program,
  * @return VYRE_OK, or what vyre_dispatch() returns for the first description that fails
  *
  * Handles, pointers, flags and struct_sizes of all descriptions are checked before the first runs. A failure
- * ends the batch; what the completed dispatches did stands. Any thread may call.
+ * ends the batch; what the completed dispatches did stands. On a CUDA backend dispatches that follow the failed
+ * one may have run by then. Any thread may call.
  */
 vyre_status vyre_dispatch_batch(vyre_program program,
                                 const vyre_dispatch_desc *descs,

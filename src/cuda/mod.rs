@@ -46,6 +46,26 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
         .collect()
 }
 
+/// The devices for a list of what there is. A driver that shows none takes the place of one that cannot be
+/// used, so that a list tells a driver that refuses from one without devices, and both from no driver.
+pub fn listed() -> Vec<DeviceInfo> {
+    let why = match devices() {
+        Ok(devices) if !devices.is_empty() => return devices,
+        Ok(_) => "the CUDA driver shows no device".to_owned(),
+        Err(_) if !Driver::is_present() => return Vec::new(),
+        Err(error) => error.message().to_owned(),
+    };
+    vec![DeviceInfo {
+        kind: Kind::Cuda,
+        ordinal: 0,
+        name: "CUDA driver".into(),
+        memory: 0,
+        units: 0,
+        compute_capability: (0, 0),
+        unusable_because: why,
+    }]
+}
+
 fn describe(driver: &'static Driver, ordinal: u32) -> Result<DeviceInfo> {
     let handle = device::handle(driver, ordinal)?;
     let capabilities = Capabilities::of(driver, handle)?;
