@@ -813,7 +813,9 @@ typedef struct vyre_device_properties {
 void vyre_device_properties_init(vyre_device_properties *properties);
 
 /**
- * How many devices there are: CUDA devices first, the CPU last.
+ * How many devices there are: CUDA devices first, the CPU last. A CUDA driver that refuses to start or shows
+ * no device counts as one device that is not usable, and vyre_device_reason() says which; where no driver is
+ * installed there is the CPU alone.
  *
  * @param count receives the number; 0 on failure
  * @param err receives an error, NULL on success; may be NULL
