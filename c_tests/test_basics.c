@@ -84,7 +84,7 @@ static void layouts_are_frozen(void) {
   EQUAL(sizeof(vyre_backend_desc), 24);
   EQUAL(sizeof(vyre_backend_properties), 96);
   EQUAL(offsetof(vyre_backend_properties, default_timeout_ns), 88);
-  EQUAL(sizeof(vyre_backend_counters), 136);
+  EQUAL(sizeof(vyre_backend_counters), 160);
   EQUAL(sizeof(vyre_device_properties), 40);
   EQUAL(sizeof(vyre_program_desc), 96);
   EQUAL(offsetof(vyre_program_desc, parameter_count), 72);

@@ -15,6 +15,8 @@ cd "$work" || exit 1
 export VYRE_TEST_BACKEND=${VYRE_TEST_BACKEND:-cuda}
 export VYRE_CONFORMANCE_DIR=$work/conformance
 export LD_LIBRARY_PATH=$work/lib
+# Loading on CUDA needs a place for the cache, and this machine may have no HOME.
+export VYRE_PTX_CACHE_DIR=${VYRE_PTX_CACHE_DIR:-$work/ptx-cache}
 passed=0
 failed=0
 

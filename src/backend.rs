@@ -99,6 +99,10 @@ pub struct Telemetry {
     /// Gauge: live buffers and the bytes in them.
     pub buffers: u64,
     pub buffer_bytes: u64,
+    /// Programs that the cache on disk had, had not, and got.
+    pub disk_hits: u64,
+    pub disk_misses: u64,
+    pub disk_writes: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -306,10 +310,10 @@ pub struct DeviceInfo {
     pub unusable_because: String,
 }
 
-/// Everything that could be acquired, CUDA devices first, the CPU last.
+/// Everything that could be acquired, CUDA devices first, the CPU last. A CUDA driver that cannot be used is in
+/// the list as one device, which says why.
 pub fn devices() -> Vec<DeviceInfo> {
-    // Why there is none is told by who asks for one.
-    let mut devices = crate::cuda::devices().unwrap_or_default();
+    let mut devices = crate::cuda::listed();
     devices.push(crate::cpu::device());
     devices
 }

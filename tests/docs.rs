@@ -64,6 +64,8 @@ fn check(path: &str, expected: usize, refused: usize) {
             flags: ProgramFlags::default(),
             overrides: Vec::new(),
             parameters: Vec::new(),
+            workgroup_size: [0; 3],
+            workgroup_memory: 0,
         });
         match (loaded, refused) {
             (Ok(_), false) => {}

@@ -12,7 +12,8 @@ use vyre::cuda::ptx::{self, Ptx, Target};
 use vyre::error::Result;
 use vyre::front::Options;
 use vyre::front::wgsl::compile;
-use vyre::ir::uniformity;
+use vyre::ir::Program;
+use vyre::ir::uniformity::{self, Uniformity};
 
 const VOLTA: Target = Target {
     sm: 70,
@@ -24,6 +25,22 @@ const HOPPER: Target = Target {
 };
 
 fn try_emit(source: &str, target: Target) -> Result<Ptx> {
+    with_program(source, |program, uniformity| {
+        ptx::emit(program, uniformity, target)
+    })
+}
+
+/// The program under the module-scope contract.
+fn try_export(source: &str, target: Target) -> Result<String> {
+    with_program(source, |program, uniformity| {
+        ptx::export(program, uniformity, target)
+    })
+}
+
+fn with_program<T>(
+    source: &str,
+    run: impl FnOnce(&Program, &Uniformity) -> Result<T>,
+) -> Result<T> {
     let options = Options {
         label: Some("test.wgsl"),
         subgroup_size: 32,
@@ -31,7 +48,7 @@ fn try_emit(source: &str, target: Target) -> Result<Ptx> {
     };
     let program = compile(source, &options).unwrap_or_else(|e| panic!("{e}\n{source}"));
     vyre::ir::validate(&program).unwrap();
-    ptx::emit(&program, &uniformity::analyse(&program), target)
+    run(&program, &uniformity::analyse(&program))
 }
 
 fn emit(source: &str) -> Ptx {
@@ -71,6 +88,11 @@ fn assemble_all(sources: &[String]) {
                 Ok(ptx) => ptx,
                 Err(error) => panic!("{error}\n{source}"),
             };
+            if let Ok(exported) = try_export(source, target)
+                && let Err(complaint) = ptxas::assemble(&assembler, &exported, target.sm)
+            {
+                failures.push(format!("{complaint}\n{source}\n{exported}"));
+            }
             if let Err(complaint) = ptxas::assemble(&assembler, &ptx.text, target.sm) {
                 failures.push(format!("{complaint}\n{source}\n{}", ptx.text));
             }
@@ -171,6 +193,47 @@ fn a_grid_barrier_arrives_with_release_waits_with_acquire_and_is_bounded() {
         ("st.release.sys.global.u32", 1),
     ] {
         assert_eq!(text.matches(part).count(), count, "{part}\n{text}");
+    }
+}
+
+#[test]
+fn an_export_has_a_marker_for_each_barrier_and_the_counter_in_the_module() {
+    let waves =
+        "out[i] = input[i]; gridBarrier(); out[i] = input[i + 1u]; gridBarrier();".repeat(4);
+    let text = try_export(&kernel(&waves), HOPPER).unwrap();
+    assert_eq!(text.matches("grid.sync barrier #").count(), 8, "{text}");
+    assert!(
+        text.contains(".visible .global .align 128 .u32 _vyre_grid_barrier;"),
+        "{text}"
+    );
+    assert!(
+        text.contains(".param .u64 vyre_size_1") && !text.contains("vyre_arguments"),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "vyre_address_0, vyre_size_0: address and size in bytes of group 0, binding 0"
+        )
+    );
+    // Nothing of the launch slot's.
+    assert!(
+        !text.contains("%globaltimer") && !text.contains(".sys."),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_barrier_in_a_loop_is_not_exported() {
+    for body in [
+        "for (var k = 0u; k < 4u; k++) { out[i] = k; gridBarrier(); }",
+        "loop { out[i] = 1u; if (input[0] == 1u) { break; } continuing { gridBarrier(); } }",
+    ] {
+        let error = try_export(&kernel(body), HOPPER).unwrap_err();
+        assert_eq!(error.status(), vyre::error::Status::Unsupported);
+        assert!(
+            error.message().contains("not unrolled") && error.position().is_some(),
+            "{error}"
+        );
     }
 }
 

@@ -602,6 +602,19 @@ typedef struct vyre_backend_counters {
    * Audits that found a grid barrier that had not held.
    */
   uint64_t refusals;
+  /**
+   * Program loads that found their PTX in the cache on disk; they count as program_cache_misses too, as the
+   * backend itself had nothing.
+   */
+  uint64_t disk_hits;
+  /**
+   * Program loads that looked there and had to compile.
+   */
+  uint64_t disk_misses;
+  /**
+   * Programs written to the cache on disk.
+   */
+  uint64_t disk_writes;
 } vyre_backend_counters;
 
 /**
@@ -757,7 +770,7 @@ vyre_status vyre_backend_trim(vyre_backend backend,
 
 /** Initial value of a vyre_backend_counters: what vyre_backend_counters_init() writes. */
 #define VYRE_BACKEND_COUNTERS_INIT \
-  { (uint32_t)sizeof(vyre_backend_counters), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { (uint32_t)sizeof(vyre_backend_counters), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** @} */
 
@@ -818,7 +831,9 @@ typedef struct vyre_device_properties {
 void vyre_device_properties_init(vyre_device_properties *properties);
 
 /**
- * How many devices there are: CUDA devices first, the CPU last.
+ * How many devices there are: CUDA devices first, the CPU last. A CUDA driver that refuses to start or shows
+ * no device counts as one device that is not usable, and vyre_device_reason() says which; where no driver is
+ * installed there is the CPU alone.
  *
  * @param count receives the number; 0 on failure
  * @param err receives an error, NULL on success; may be NULL

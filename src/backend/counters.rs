@@ -19,6 +19,9 @@ pub struct Counters {
     pub program_cache_misses: AtomicU64,
     pub pool_hits: AtomicU64,
     pub pool_misses: AtomicU64,
+    pub disk_hits: AtomicU64,
+    pub disk_misses: AtomicU64,
+    pub disk_writes: AtomicU64,
     /// Gauge.
     pub buffers: AtomicU64,
     /// Gauge.
@@ -63,6 +66,9 @@ impl Counters {
             retained_bytes: 0,
             buffers: self.buffers.load(Relaxed),
             buffer_bytes: self.buffer_bytes.load(Relaxed),
+            disk_hits: self.disk_hits.load(Relaxed),
+            disk_misses: self.disk_misses.load(Relaxed),
+            disk_writes: self.disk_writes.load(Relaxed),
         }
     }
 
@@ -82,6 +88,9 @@ impl Counters {
             &self.program_cache_misses,
             &self.pool_hits,
             &self.pool_misses,
+            &self.disk_hits,
+            &self.disk_misses,
+            &self.disk_writes,
         ] {
             counter.store(0, Relaxed);
         }

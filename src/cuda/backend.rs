@@ -77,7 +77,7 @@ impl CudaBackend {
         .with_fix("Use a device that reports it (compute capability 6.0 or newer, not under an old WDDM driver), or acquire VYRE_BACKEND_CPU."))
     }
 
-    fn program_limits(&self) -> Limits {
+    pub fn program_limits(&self) -> Limits {
         Limits {
             workgroup_size: self.info.max_workgroup_size,
             workgroup_invocations: self.info.max_workgroup_invocations,

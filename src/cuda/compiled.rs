@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use super::SUBGROUP_SIZE;
 use super::capabilities::Capabilities;
 use super::context::Entered;
 use super::device::Device;
+use super::disk_cache::{self, Key};
+use super::emitted::{Emitted, Source};
 use super::module::{Function, Module};
-use super::ptx::{self, Ptx};
 use super::raw::{Counter, Raw};
 use crate::backend::{ProgramDesc, Retained};
 use crate::error::Result;
-use crate::front::Options;
-use crate::program::{self, Checked, Limits, Reflection};
+use crate::program::{Limits, Reflection};
 
 pub struct Compiled {
     pub reflection: Reflection,
@@ -24,57 +23,51 @@ pub struct Compiled {
 
 /// Where the kernel came from, which decides how it is called and how its barriers are audited.
 pub enum Origin {
-    Emitted(Emitted),
+    Emitted(Emitted, Source),
     Raw(Raw),
 }
 
-pub struct Emitted {
-    pub checked: Checked,
-    pub ptx: Ptx,
-}
-
 impl Compiled {
-    /// Compiles WGSL.
+    /// Compiles WGSL, or takes what was compiled before from the cache on disk.
     pub fn of(
         device: &Arc<Device>,
         entered: &Entered<'_>,
         desc: &ProgramDesc<'_>,
         limits: &Limits,
     ) -> Result<Compiled> {
-        let options = Options {
-            entry_point: desc.entry_point,
-            label: desc.label,
-            overrides: &desc.overrides,
-            unchecked: desc.flags.unchecked,
-            subgroup_size: SUBGROUP_SIZE,
-        };
+        let folder = disk_cache::folder_named_by(|name| std::env::var_os(name))?;
         let target = device.target(entered)?;
-        let (checked, ptx) = program::on_a_large_stack(|| {
-            let trust = desc.flags.trust_uniformity;
-            let checked = program::build(desc.code, &options, trust, limits)?;
-            let ptx = ptx::emit(&checked.program, &checked.uniformity, target)?;
-            Ok((checked, ptx))
-        })?;
+        let key = Key::of(desc, limits, target);
+        let emitted = device
+            .disk_cache
+            .get_or_make(&folder, &key, &device.counters, || {
+                Emitted::of(desc, limits, target)
+            })?;
+        let ptx = &emitted.ptx;
         let module = Module::load(device, entered, ptx.text.as_bytes())?;
         let function = module.function(entered, &ptx.kernel)?;
         let dynamic = ptx.shared.dynamic as u32;
         if dynamic > 0 {
             function.allow_dynamic_shared(entered, dynamic)?;
         }
-        let threads = checked.program.workgroup_invocations() as u32;
+        let threads = emitted.reflection.workgroup_size.iter().product();
         let blocks = function.occupancy(entered, threads, dynamic)?;
         let at_once = u64::from(blocks) * u64::from(device.capabilities.multiprocessors);
         Ok(Compiled {
-            reflection: Reflection::of(&checked.program, at_once),
+            reflection: Reflection {
+                label: desc.label.map(str::to_owned),
+                max_cooperative_workgroups: at_once,
+                ..emitted.reflection.clone()
+            },
             function,
             at_once,
-            origin: Origin::Emitted(Emitted { checked, ptx }),
+            origin: Origin::Emitted(emitted, Source::of(desc)),
         })
     }
 
     pub fn text(&self) -> &str {
         match &self.origin {
-            Origin::Emitted(emitted) => &emitted.ptx.text,
+            Origin::Emitted(emitted, _) => &emitted.ptx.text,
             Origin::Raw(raw) => &raw.text,
         }
     }
@@ -82,7 +75,7 @@ impl Compiled {
     /// The counter of a module under the module-scope contract.
     pub fn counter(&self) -> Option<&Counter> {
         match &self.origin {
-            Origin::Emitted(_) => None,
+            Origin::Emitted(..) => None,
             Origin::Raw(raw) => raw.counter.as_ref(),
         }
     }
@@ -91,20 +84,20 @@ impl Compiled {
     /// module's own is read back to.
     pub fn needs_slot(&self) -> bool {
         match &self.origin {
-            Origin::Emitted(emitted) => emitted.ptx.parameters.control.is_some(),
+            Origin::Emitted(emitted, _) => emitted.ptx.parameters.control.is_some(),
             Origin::Raw(raw) => raw.counter.is_some(),
         }
     }
 
     /// Whether the kernel itself writes a record at its end.
     pub fn writes_records(&self) -> bool {
-        matches!(self.origin, Origin::Emitted(_)) && self.reflection.grid_barriers > 0
+        matches!(self.origin, Origin::Emitted(..)) && self.reflection.grid_barriers > 0
     }
 
     /// Bytes of shared memory to ask for at the launch.
     pub fn dynamic(&self) -> u32 {
         match &self.origin {
-            Origin::Emitted(emitted) => emitted.ptx.shared.dynamic as u32,
+            Origin::Emitted(emitted, _) => emitted.ptx.shared.dynamic as u32,
             Origin::Raw(raw) => raw.dynamic,
         }
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::capabilities::Capabilities;
 use super::context::{Context, Entered};
+use super::disk_cache::DiskCache;
 use super::driver::Driver;
 use super::driver::sys::CUdevice;
 use super::memory::{DevicePool, PinnedPool, TransientPool};
@@ -20,6 +21,7 @@ pub struct Device {
     pub context: Context,
     pub capabilities: Capabilities,
     pub counters: Counters,
+    pub disk_cache: DiskCache,
     pub streams: Pool<StreamHandle>,
     pub events: Pool<EventHandle>,
     pub slots: SlotPool,
@@ -55,6 +57,7 @@ impl Device {
             memory,
             capabilities,
             counters: Counters::default(),
+            disk_cache: DiskCache::default(),
             streams: Pool::default(),
             events: Pool::default(),
             slots: SlotPool::default(),

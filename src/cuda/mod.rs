@@ -2,9 +2,10 @@
 //!
 //! `backend`, `buffer` and `program` implement the traits of [`crate::backend`]. They share a `device`: its
 //! `capabilities`, its `context` as the `driver` gives it, and the pools of `stream` and `slot`. `compiled` is
-//! a program made ready: `ptx` turns it into text for the `target`, `module` has it assembled. A dispatch
-//! finds its memory in `bound`, hands it over in `arguments`, and is a `flight` of launches that end by
-//! `wait` and audit; `timer` takes the time. `raw` loads kernels of the caller's.
+//! a program made ready: `ptx` turns it into text for the `target`, which makes it `emitted` and is kept in the
+//! `disk_cache`, and `module` has it assembled; `raw` loads kernels of the caller's. A dispatch finds its memory
+//! in `bound`, hands it over in `arguments`, and is a `flight` of launches that end by `wait` and audit; `timer`
+//! takes the time.
 
 mod arguments;
 mod backend;
@@ -14,7 +15,9 @@ mod capabilities;
 mod compiled;
 mod context;
 mod device;
+mod disk_cache;
 pub mod driver;
+mod emitted;
 mod flight;
 mod memory;
 mod module;
@@ -43,6 +46,26 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
     (0..device::count(driver)?)
         .map(|ordinal| describe(driver, ordinal))
         .collect()
+}
+
+/// The devices for a list of what there is. A driver that shows none takes the place of one that cannot be
+/// used, so that a list tells a driver that refuses from one without devices, and both from no driver.
+pub fn listed() -> Vec<DeviceInfo> {
+    let why = match devices() {
+        Ok(devices) if !devices.is_empty() => return devices,
+        Ok(_) => "the CUDA driver shows no device".to_owned(),
+        Err(_) if !Driver::is_present() => return Vec::new(),
+        Err(error) => error.message().to_owned(),
+    };
+    vec![DeviceInfo {
+        kind: Kind::Cuda,
+        ordinal: 0,
+        name: "CUDA driver".into(),
+        memory: 0,
+        units: 0,
+        compute_capability: (0, 0),
+        unusable_because: why,
+    }]
 }
 
 fn describe(driver: &'static Driver, ordinal: u32) -> Result<DeviceInfo> {

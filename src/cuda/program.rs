@@ -13,7 +13,6 @@ use super::compiled::{Compiled, Origin};
 use super::context::Entered;
 use super::device::Device;
 use super::flight::{Flight, Grid, Landed};
-use super::ptx;
 use super::raw::{Failure, Lease, Steps};
 use super::stream::StreamHandle;
 use super::timer::Timer;
@@ -21,7 +20,7 @@ use super::wait;
 use crate::backend::{Binding, BindingSource, Dispatch, Pending, Program, PtxContract, Report};
 use crate::error::{Error, Result, Status};
 use crate::plan::{self, LaunchPlan, Planned};
-use crate::program::{BindingInfo, Checked, Reflection, on_a_large_stack};
+use crate::program::{BindingInfo, Reflection};
 
 pub struct CudaProgram {
     pub backend: Arc<CudaBackend>,
@@ -44,14 +43,10 @@ impl Program for CudaProgram {
 
     fn ptx(&self, contract: PtxContract) -> Result<String> {
         match (contract, &self.compiled.origin) {
-            (PtxContract::ModuleScope, Origin::Emitted(emitted)) => {
+            (PtxContract::ModuleScope, Origin::Emitted(_, source)) => {
                 let device = self.backend.device();
                 let target = device.target(&device.enter()?)?;
-                let Checked {
-                    program,
-                    uniformity,
-                } = &emitted.checked;
-                on_a_large_stack(|| ptx::export(program, uniformity, target))
+                source.export(&self.backend.program_limits(), target)
             }
             _ => Ok(self.compiled.text().to_owned()),
         }
@@ -265,7 +260,7 @@ impl CudaProgram {
     }
 
     fn is_emitted(&self) -> bool {
-        matches!(self.compiled.origin, Origin::Emitted(_))
+        matches!(self.compiled.origin, Origin::Emitted(..))
     }
 
     fn limit(&self, planning: &Planning<'_>) -> Duration {
@@ -317,10 +312,10 @@ impl<'a> Planning<'a> {
     fn arguments<'c>(&self, compiled: &'c Compiled, bound: &Bound<'_>) -> Arguments<'c> {
         let immediates = self.dispatch.immediates;
         match &compiled.origin {
-            Origin::Emitted(emitted) => {
+            Origin::Emitted(emitted, _) => {
                 let layout = &emitted.ptx.parameters;
                 let mut block = Block::new(layout, self.launch.workgroups, immediates);
-                let buffers = &emitted.checked.program.buffers;
+                let buffers = &emitted.buffers;
                 for (index, (place, decl)) in bound.places.iter().zip(buffers).enumerate() {
                     block.set_buffer(index, place.address, decl.array_length(place.size));
                 }

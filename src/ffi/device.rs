@@ -60,7 +60,9 @@ pub unsafe extern "C" fn vyre_device_properties_init(properties: *mut vyre_devic
     })
 }
 
-/// How many devices there are: CUDA devices first, the CPU last.
+/// How many devices there are: CUDA devices first, the CPU last. A CUDA driver that refuses to start or shows
+/// no device counts as one device that is not usable, and vyre_device_reason() says which; where no driver is
+/// installed there is the CPU alone.
 ///
 /// @param count receives the number; 0 on failure
 /// @param err receives an error, NULL on success; may be NULL

@@ -45,6 +45,13 @@ pub struct vyre_backend_counters {
     pub launches: u64,
     /// Audits that found a grid barrier that had not held.
     pub refusals: u64,
+    /// Program loads that found their PTX in the cache on disk; they count as program_cache_misses too, as the
+    /// backend itself had nothing.
+    pub disk_hits: u64,
+    /// Program loads that looked there and had to compile.
+    pub disk_misses: u64,
+    /// Programs written to the cache on disk.
+    pub disk_writes: u64,
 }
 
 sized!(vyre_backend_counters, min 16, default {
@@ -65,6 +72,9 @@ sized!(vyre_backend_counters, min 16, default {
     buffer_bytes: 0,
     launches: 0,
     refusals: 0,
+    disk_hits: 0,
+    disk_misses: 0,
+    disk_writes: 0,
 });
 
 /// Sets struct_size and zeroes the rest, as VYRE_BACKEND_COUNTERS_INIT does.
@@ -101,6 +111,9 @@ impl From<Telemetry> for vyre_backend_counters {
             buffer_bytes: telemetry.buffer_bytes,
             launches: telemetry.launches,
             refusals: telemetry.refusals,
+            disk_hits: telemetry.disk_hits,
+            disk_misses: telemetry.disk_misses,
+            disk_writes: telemetry.disk_writes,
         }
     }
 }

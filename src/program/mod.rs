@@ -65,7 +65,7 @@ impl Reflection {
             workgroup_size: program.workgroup_size,
             workgroup_memory: program.workgroup_memory(),
             immediates_size: program.immediates_size,
-            bindings: program.buffers.iter().map(binding_info).collect(),
+            bindings: program.buffers.iter().map(BindingInfo::of).collect(),
             grid_barriers: sites(Scope::Grid),
             workgroup_barriers: sites(Scope::Workgroup),
             max_cooperative_workgroups,
@@ -73,18 +73,20 @@ impl Reflection {
     }
 }
 
-fn binding_info(buffer: &ir::BufferDecl) -> BindingInfo {
-    BindingInfo {
-        group: buffer.group,
-        binding: buffer.binding,
-        name: buffer.name.clone(),
-        access: match (buffer.space, buffer.access) {
-            (BufferSpace::Uniform, _) => Access::Uniform,
-            (BufferSpace::Storage, BufferAccess::Read) => Access::Read,
-            (BufferSpace::Storage, BufferAccess::ReadWrite) => Access::ReadWrite,
-        },
-        element_size: buffer.element_size,
-        min_size: buffer.min_size,
-        runtime_sized: buffer.runtime.is_some(),
+impl BindingInfo {
+    pub fn of(buffer: &ir::BufferDecl) -> BindingInfo {
+        BindingInfo {
+            group: buffer.group,
+            binding: buffer.binding,
+            name: buffer.name.clone(),
+            access: match (buffer.space, buffer.access) {
+                (BufferSpace::Uniform, _) => Access::Uniform,
+                (BufferSpace::Storage, BufferAccess::Read) => Access::Read,
+                (BufferSpace::Storage, BufferAccess::ReadWrite) => Access::ReadWrite,
+            },
+            element_size: buffer.element_size,
+            min_size: buffer.min_size,
+            runtime_sized: buffer.runtime.is_some(),
+        }
     }
 }

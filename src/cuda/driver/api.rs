@@ -43,10 +43,6 @@ macro_rules! api {
                 })
             }
         }
-
-        /// The names that `Api::of` requires.
-        #[cfg(test)]
-        pub const REQUIRED: &[&CStr] = &[$($symbol),*];
     };
 }
 

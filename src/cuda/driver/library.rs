@@ -30,6 +30,11 @@ pub fn open() -> Result<Library> {
     }
 }
 
+/// Whether the user names a library, or one is found.
+pub fn is_present() -> bool {
+    std::env::var_os(VARIABLE).is_some() || search(&CANDIDATES).is_ok()
+}
+
 fn named(path: &OsString) -> Result<Library> {
     if path.is_empty() {
         return Err(Error::new(

@@ -23,6 +23,9 @@ pub struct Driver {
     path: String,
 }
 
+const CHECK_THE_DRIVER: &str =
+    "Run nvidia-smi to see what is wrong with the driver, or acquire VYRE_BACKEND_CPU.";
+
 /// Opened once and never closed: its threads and exit handlers outlive us. A failure is not kept, so
 /// that a driver that appears later is found.
 ///
@@ -40,6 +43,11 @@ impl Driver {
         let driver = Box::leak(Box::new(Driver::open()?));
         *slot = Some(driver);
         Ok(driver)
+    }
+
+    /// Whether there is a driver to complain about: one was found or named, whatever it does.
+    pub fn is_present() -> bool {
+        library::is_present()
     }
 
     fn open() -> Result<Driver> {
@@ -100,18 +108,25 @@ impl Driver {
                 .with_native_code(code);
                 Err(match code::fix(code) {
                     Some(fix) => error.with_fix(fix),
-                    None => error.with_fix("Run nvidia-smi to see what is wrong with the driver, or acquire VYRE_BACKEND_CPU."),
+                    None => error.with_fix(CHECK_THE_DRIVER),
                 })
             }
         }
     }
 
-    /// A code as an error of the call that gave it.
+    /// A code as an error of the call that gave it, for calls that find out what there is: no program runs
+    /// yet, so a failure that says nothing else is the driver's.
     pub fn check(&self, code: i32, call: &str) -> Result<()> {
-        match code {
-            code::SUCCESS => Ok(()),
-            _ => Err(self.error(code, call)),
+        if code == code::SUCCESS {
+            return Ok(());
         }
+        let error = self.error(code, call);
+        if error.status() != Status::DispatchFailed {
+            return Err(error);
+        }
+        Err(Error::new(Status::DriverUnavailable, error.message())
+            .with_fix(CHECK_THE_DRIVER)
+            .with_native_code(code))
     }
 
     #[cold]

@@ -34,7 +34,7 @@ use crate::ir::Program;
 use crate::ir::uniformity::Uniformity;
 
 /// A program as PTX, and what one needs to launch it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ptx {
     pub text: String,
     /// The entry's name in the module.
