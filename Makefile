@@ -5,6 +5,7 @@
 #   make check     format, lints, generated files
 #   make bench     times against OpenMP and memcpy
 #   make nightly   the long differential test
+#   make gpu-bundle  what runs on a machine with a GPU and no toolchain, in build/gpu-bundle
 #   make header    regenerate include/vyre
 #   make clean     remove what was built
 
@@ -16,7 +17,7 @@ PREFIX := $(CURDIR)/$(BUILD)/prefix
 EXAMPLES := $(BUILD)/examples
 export CARGO
 
-.PHONY: all demo test check header bench nightly clean \
+.PHONY: all demo test check header bench nightly gpu-bundle clean \
   install examples test-rust test-c test-install test-readme test-guide test-examples check-exports
 
 all: install
@@ -98,6 +99,9 @@ bench: install
 
 nightly:
 	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release --test differential
+
+gpu-bundle: install
+	scripts/gpu_bundle.sh "$(PREFIX)" $(BUILD)/gpu-bundle
 
 clean:
 	rm -rf $(BUILD)

@@ -268,6 +268,60 @@ static void a_barrier_that_nobody_completes_ends_in_time(void) {
   free(exported_text);
 }
 
+/* The text that nvcc makes of device.cu, with the barrier of vyre_device.cuh. */
+static void kernels_of_nvcc_have_the_same_barrier(void) {
+  enum { GROUPS = 264, SIZE = 128, ALL = GROUPS * SIZE };
+  static const vyre_ptx_parameter parameters[3] = {{VYRE_PTX_PARAMETER_ADDRESS, 0, 0, VYRE_ACCESS_READ_WRITE},
+                                                   {VYRE_PTX_PARAMETER_SIZE, 0, 0, VYRE_ACCESS_READ_WRITE},
+                                                   {VYRE_PTX_PARAMETER_ADDRESS, 0, 1, VYRE_ACCESS_READ_WRITE}};
+  static uint32_t back[ALL];
+  static char text[1 << 20];
+  const char *path = getenv("VYRE_TEST_NVCC_PTX");
+  FILE *file = path != NULL ? fopen(path, "rb") : NULL;
+  vyre_program program = {0};
+  vyre_program_desc desc;
+  vyre_dispatch_report report = VYRE_DISPATCH_REPORT_INIT;
+  vyre_buffer a = {0}, b = {0};
+  vyre_binding bound[2];
+  vyre_dispatch_desc grid = check_grid(GROUPS, bound, 2);
+  uint32_t i, wrong = 0;
+  size_t length;
+  if (file == NULL) {
+    printf("skipped: VYRE_TEST_NVCC_PTX does not name the PTX of device.cu\n");
+    return;
+  }
+  length = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[length] = 0;
+  desc = ptx(text, parameters, 3);
+  desc.workgroup_size[0] = SIZE;
+  desc.workgroup_size[1] = desc.workgroup_size[2] = 1;
+  desc.entry_point = "waves";
+  OK(vyre_program_load(backend, &desc, &program, ERR));
+  OK(vyre_buffer_create(backend, sizeof back, &a, ERR));
+  OK(vyre_buffer_create(backend, sizeof back, &b, ERR));
+  bound[0] = check_bind(0, a);
+  bound[1] = check_bind(1, b);
+  grid.repeat = 100;
+  OK(vyre_dispatch(program, &grid, &report, ERR));
+  EQUAL(report.audited, 1);
+  EQUAL(report.barriers, 800);
+  OK(vyre_buffer_read(b, 0, back, sizeof back, ERR));
+  for (i = 0; i < ALL; i++) {
+    wrong += back[i] != 800;
+  }
+  EQUAL(wrong, 0);
+  OK(vyre_program_release(program, ERR));
+  /* More barriers than the text has marks cannot be told from stale ones. */
+  desc.entry_point = "rolled";
+  OK(vyre_program_load(backend, &desc, &program, ERR));
+  grid.repeat = 1;
+  FAILS(VYRE_ERROR_BARRIER_AUDIT, "_vyre_grid_barrier was 10560", vyre_dispatch(program, &grid, NULL, ERR));
+  OK(vyre_program_release(program, ERR));
+  OK(vyre_buffer_release(a, ERR));
+  OK(vyre_buffer_release(b, ERR));
+}
+
 static void the_cpu_has_no_ptx(void) {
   vyre_program out = {0};
   vyre_program_desc desc = scale();
@@ -277,7 +331,7 @@ static void the_cpu_has_no_ptx(void) {
 int main(void) {
   if (!check_on_cuda()) {
     RUN(the_cpu_has_no_ptx);
-    printf("skipped: 6 tests of PTX programs need a GPU (VYRE_TEST_BACKEND=cuda)\n");
+    printf("skipped: 7 tests of PTX programs need a GPU (VYRE_TEST_BACKEND=cuda)\n");
     return check_finish();
   }
   RUN(a_kernel_of_the_callers_runs);
@@ -286,5 +340,6 @@ int main(void) {
   RUN(exports_load_back);
   RUN(barriers_in_loops_are_not_exported);
   RUN(a_barrier_that_nobody_completes_ends_in_time);
+  RUN(kernels_of_nvcc_have_the_same_barrier);
   return check_finish();
 }

@@ -36,7 +36,11 @@ for test in "$out"/cmake/*_c99; do
   strip -o "$out/stage/c/$(basename "$test" _c99)" "$test"
 done
 rm -rf "$out/cmake"
-cp -r benches/cuda "$out/stage/cuda" 2>/dev/null || true
+cp c_tests/device.cu "$out/stage/"
+mkdir "$out/stage/launch"
+cp benches/launch/rivals.cu benches/launch/run.sh "$out/stage/launch/"
+${CC:-cc} -O2 -Wall -Wextra -Werror -D_POSIX_C_SOURCE=200809L -I"$prefix/include" benches/launch/launch.c \
+  -o "$out/stage/launch/launch" -L"$prefix/lib" -lvyre -ldl -lpthread
 cp examples/c/*.wgsl "$out/stage/"
 
 vectors=../shared/conformance

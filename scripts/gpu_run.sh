@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs what scripts/gpu_bundle.sh packed, on a machine with a GPU.
-#   run [SECTION...]      sections: probe rust c conformance differential; default all
+#   run [SECTION...]      sections: probe rust c differential conformance bench sanitizer;
+#                         default all
 # Full logs go to $OUT, if it is set. Ends with `N passed, N failed`.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,7 +38,7 @@ check() {
   fi
 }
 
-sections=${*:-probe rust c differential conformance}
+sections=${*:-probe rust c differential conformance bench sanitizer}
 for section in $sections; do
   echo "== $section"
   case $section in
@@ -49,12 +50,31 @@ for section in $sections; do
       check rust-lib 120 rust/vyre cuda::
       ;;
     c)
+      nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+      "$nvcc" -ptx -arch=compute_80 -Iinclude device.cu -o device.ptx && export VYRE_TEST_NVCC_PTX=$work/device.ptx
       for test in c/*; do
         check "c-$(basename "$test")" 120 "$test"
       done
       ;;
     differential) VYRE_DIFF_SEEDS=${VYRE_DIFF_SEEDS:-1000} check differential 240 rust/differential --nocapture ;;
     conformance) VYRE_CONFORMANCE=${VYRE_CONFORMANCE:-all} check conformance 400 rust/conformance --nocapture ;;
+    bench)
+      # Its table is what is wanted.
+      if launch/run.sh launch/launch reach.wgsl >"$logs/launch.log" 2>&1; then
+        passed=$((passed + 1))
+      else
+        failed=$((failed + 1))
+      fi
+      cat "$logs/launch.log"
+      ;;
+    sanitizer)
+      tool=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+      for test in ${VYRE_SANITIZED:-basics buffers dispatch dispatch_misuse programs ptx time_limit threads}; do
+        for kind in memcheck racecheck; do
+          check "$kind-$test" 120 "$tool" --tool $kind --error-exitcode 9 --report-api-errors no "c/$test"
+        done
+      done
+      ;;
     *) echo "no section $section" ;;
   esac
 done

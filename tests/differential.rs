@@ -180,6 +180,10 @@ fn random_programs_give_the_evaluators_bytes() {
 
 #[test]
 fn barriers_met_unevenly_are_found_and_proofs_hold() {
+    if harness::on_cuda() {
+        println!("skipped: the CPU backend votes at workgroup barriers; the hardware does not");
+        return;
+    }
     let kinds = all_seeds(true, check_wild);
     let count = |kind| kinds.iter().filter(|&&k| k == kind).count();
     let [proven, lucky, uneven] = [Kind::Proven, Kind::EvenByLuck, Kind::Uneven].map(count);

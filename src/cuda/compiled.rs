@@ -23,7 +23,7 @@ pub struct Compiled {
 
 /// Where the kernel came from, which decides how it is called and how its barriers are audited.
 pub enum Origin {
-    Emitted(Emitted, Source),
+    Emitted(Box<Emitted>, Source),
     Raw(Raw),
 }
 
@@ -61,7 +61,7 @@ impl Compiled {
             },
             function,
             at_once,
-            origin: Origin::Emitted(emitted, Source::of(desc)),
+            origin: Origin::Emitted(Box::new(emitted), Source::of(desc)),
         })
     }
 

@@ -25,6 +25,8 @@ mod program;
 pub mod ptx;
 mod raw;
 mod slot;
+#[cfg(test)]
+mod stale;
 mod stream;
 mod target;
 mod timer;

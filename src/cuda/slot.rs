@@ -141,6 +141,10 @@ impl Slot {
 
     /// The next launch counts on from what this one left.
     pub fn settle(&mut self, audited: Audited, workgroups: u64) {
+        #[cfg(test)]
+        if super::stale::RESETS_ARE_SKIPPED.load(Relaxed) {
+            return;
+        }
         self.base = audited.observed;
         self.exit_base = self.exit_base.wrapping_add(workgroups as u32);
     }

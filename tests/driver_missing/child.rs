@@ -45,6 +45,8 @@ fn describe() -> Value {
             flags: ProgramFlags::default(),
             overrides: vec![],
             parameters: vec![],
+            workgroup_size: [0; 3],
+            workgroup_memory: 0,
         })
     });
     let auto = acquire(Choice::Auto);

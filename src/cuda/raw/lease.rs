@@ -56,6 +56,10 @@ impl<'g> Lease<'g> {
 
     /// Zeroes the counter before the next launch, in stream order; `zero` is given its address.
     pub fn enqueue_reset(&self, zero: impl FnOnce(u64) -> Result<()>) -> Result<()> {
+        #[cfg(test)]
+        if crate::cuda::stale::RESETS_ARE_SKIPPED.load(std::sync::atomic::Ordering::Relaxed) {
+            return Ok(());
+        }
         match &self.held {
             Some(held) => zero(held.counter),
             None => Ok(()),
