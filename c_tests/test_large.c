@@ -38,7 +38,7 @@ static void words_everywhere(uint64_t flags) {
   vyre_program_desc desc = VYRE_PROGRAM_DESC_INIT;
   vyre_buffer large = {0};
   vyre_binding bound[3];
-  vyre_dispatch_desc grid = check_grid(COUNT, bound, 3);
+  vyre_dispatch_desc grid;
   desc.code = PLACES;
   desc.code_size = strlen(PLACES);
   desc.flags = flags;
@@ -51,6 +51,7 @@ static void words_everywhere(uint64_t flags) {
   bound[0] = check_bind(0, large);
   bound[1] = check_lend(1, (void *)(uintptr_t)places, NULL, sizeof places);
   bound[2] = check_lend(2, NULL, found, sizeof found);
+  grid = check_grid(COUNT, bound, 3);
   OK(vyre_dispatch(program, &grid, NULL, ERR));
   EQUAL(found[COUNT], 3u << 29);
   for (i = 0; i < COUNT; i++) {

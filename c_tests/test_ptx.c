@@ -188,7 +188,7 @@ static void exports_load_back(void) {
   vyre_backend_counters counters = VYRE_BACKEND_COUNTERS_INIT;
   vyre_buffer a = {0}, b = {0};
   vyre_binding bound[2];
-  vyre_dispatch_desc grid = check_grid(GROUPS, bound, 2);
+  vyre_dispatch_desc grid;
   uint32_t i, wrong = 0;
   EQUAL(markers(text), 8);
   OK(vyre_program_load(backend, &desc, &program, ERR));
@@ -199,6 +199,7 @@ static void exports_load_back(void) {
   OK(vyre_buffer_create(backend, sizeof zeros, &b, ERR));
   bound[0] = check_bind(0, a);
   bound[1] = check_bind(1, b);
+  grid = check_grid(GROUPS, bound, 2);
   OK(vyre_backend_telemetry_reset(backend, ERR));
   grid.repeat = 300;
   OK(vyre_dispatch(program, &grid, &report, ERR));
@@ -283,7 +284,7 @@ static void kernels_of_nvcc_have_the_same_barrier(void) {
   vyre_dispatch_report report = VYRE_DISPATCH_REPORT_INIT;
   vyre_buffer a = {0}, b = {0};
   vyre_binding bound[2];
-  vyre_dispatch_desc grid = check_grid(GROUPS, bound, 2);
+  vyre_dispatch_desc grid;
   uint32_t i, wrong = 0;
   size_t length;
   if (file == NULL) {
@@ -302,6 +303,7 @@ static void kernels_of_nvcc_have_the_same_barrier(void) {
   OK(vyre_buffer_create(backend, sizeof back, &b, ERR));
   bound[0] = check_bind(0, a);
   bound[1] = check_bind(1, b);
+  grid = check_grid(GROUPS, bound, 2);
   grid.repeat = 100;
   OK(vyre_dispatch(program, &grid, &report, ERR));
   EQUAL(report.audited, 1);

@@ -45,7 +45,7 @@ for section in $sections; do
     probe) nvidia-smi -L ;;
     rust)
       for test in barriers limits uniformity wgsl_atomics wgsl_control wgsl_math wgsl_memory; do
-        check "rust-$test" 120 rust/$test
+        check "rust-$test" 60 rust/$test
       done
       check rust-lib 120 rust/vyre cuda::
       ;;
@@ -53,7 +53,7 @@ for section in $sections; do
       nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
       "$nvcc" -ptx -arch=compute_80 -Iinclude device.cu -o device.ptx && export VYRE_TEST_NVCC_PTX=$work/device.ptx
       for test in c/*; do
-        check "c-$(basename "$test")" 120 "$test"
+        check "c-$(basename "$test")" 60 "$test"
       done
       ;;
     differential) VYRE_DIFF_SEEDS=${VYRE_DIFF_SEEDS:-1000} check differential 240 rust/differential --nocapture ;;

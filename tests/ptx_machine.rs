@@ -54,6 +54,8 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 
 /// A launch with a counter that wraps on the way.
 const BASE: u32 = u32::MAX - 7;
+/// The slot's count of ended workgroups before.
+const EXIT_BASE: u32 = u32::MAX - 1;
 
 impl Loaded {
     /// As many as the program wants, each byte another.
@@ -70,6 +72,17 @@ impl Loaded {
         limit: u64,
         abort: u32,
     ) -> Outcome {
+        self.launch_as(false, workgroups, contents, limit, abort)
+    }
+
+    fn launch_as(
+        &self,
+        quiet: bool,
+        workgroups: [u32; 3],
+        contents: &mut [Vec<u8>],
+        limit: u64,
+        abort: u32,
+    ) -> Outcome {
         let mut buffers: Vec<(Vec<u8>, u32)> = (contents.iter().zip(&self.program.buffers))
             .map(|(bytes, decl)| (bytes.clone(), decl.array_length(bytes.len() as u64)))
             .collect();
@@ -81,8 +94,9 @@ impl Loaded {
                 buffers: &mut buffers,
                 immediates: &self.immediates(),
                 base: BASE,
-                exit_base: u32::MAX - 1,
+                exit_base: EXIT_BASE,
                 sequence: 77,
+                quiet,
                 limit,
                 abort,
             },
@@ -107,9 +121,10 @@ impl Loaded {
                     outcome.observed,
                     outcome.counter,
                     outcome.sequence,
-                    outcome.aborted
+                    outcome.aborted,
+                    outcome.ended
                 ),
-                (audit, audit, 77, 0)
+                (audit, audit, 77, 0, EXIT_BASE.wrapping_add(blocks))
             );
         }
         (found, expected)
@@ -468,15 +483,17 @@ fn a_grid_sees_across_its_barriers_and_the_record_says_how_many() {
             let next = out[(i + 9u) % 40u]; gridBarrier(); out[i] = next + 1u; gridBarrier();
         }",
     );
-    for rounds in [0, 1, 5] {
+    for (rounds, quiet) in [(0, false), (1, false), (5, false), (0, true), (5, true)] {
         let start: Vec<u32> = (0..40).collect();
         let mut contents = vec![bytes(&start), bytes(&[rounds])];
-        let outcome = loaded.launch([5, 1, 1], &mut contents, u64::MAX, 0);
+        let outcome = loaded.launch_as(quiet, [5, 1, 1], &mut contents, u64::MAX, 0);
         let expected: Vec<u32> = (0..40).map(|i| (i + 9 * rounds) % 40 + rounds).collect();
         assert_eq!(words(&contents[0]), expected);
         assert_eq!(outcome.executed, 2 * rounds);
         assert_eq!(outcome.observed, BASE.wrapping_add(2 * rounds * 5));
         assert_eq!((outcome.counter, outcome.sequence), (outcome.observed, 77));
+        let ended = if quiet { 0 } else { 5 };
+        assert_eq!(outcome.ended.wrapping_sub(EXIT_BASE), ended);
     }
 }
 

@@ -17,10 +17,11 @@ pub enum Arguments<'l> {
 }
 
 impl Arguments<'_> {
-    /// The launch's slot, and nanoseconds that a wait may take, for kernels that know of slots.
-    pub fn set_slot(&mut self, slot: &Slot, limit: u64) {
+    /// The launch's slot, nanoseconds that a wait may take, and whether nobody looks for the launch's end, for
+    /// kernels that know of slots.
+    pub fn set_slot(&mut self, slot: &Slot, limit: u64, quiet: bool) {
         match self {
-            Arguments::Block(block) => block.set_slot(slot, limit),
+            Arguments::Block(block) => block.set_slot(slot, limit, quiet),
             Arguments::List(_) => {}
         }
     }
@@ -65,7 +66,7 @@ impl<'l> Block<'l> {
         self.put(at.length, &length.to_le_bytes());
     }
 
-    fn set_slot(&mut self, slot: &Slot, limit: u64) {
+    fn set_slot(&mut self, slot: &Slot, limit: u64, quiet: bool) {
         let Some(at) = self.layout.control else {
             return;
         };
@@ -75,6 +76,7 @@ impl<'l> Block<'l> {
         self.put(at.base, &slot.base.to_le_bytes());
         self.put(at.exit_base, &slot.exit_base.to_le_bytes());
         self.put(at.sequence, &slot.sequence.to_le_bytes());
+        self.put(at.quiet, &u32::from(quiet).to_le_bytes());
     }
 
     fn put(&mut self, at: u32, bytes: &[u8]) {

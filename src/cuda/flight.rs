@@ -37,6 +37,8 @@ struct Launched {
     slot: Option<Slot>,
     /// The most arrivals that a module's own counter may show.
     ceiling: Option<u64>,
+    /// Its record says nothing of its end.
+    quiet: bool,
 }
 
 /// A launch that is over, with the grid barriers that its grid passed.
@@ -88,20 +90,23 @@ impl<'f> Flight<'f> {
         self.launched.len() == MOST
     }
 
-    /// Enqueues one run of a grid. Under the module-scope contract the counter is reset before, and copied to
+    /// Enqueues one run of a grid; `more_follow` if another one is going to be. Under the module-scope contract the counter is reset before, and copied to
     /// the launch's record behind it.
     pub fn launch(
         &mut self,
         grid: &Grid,
         arguments: &mut Arguments<'_>,
         lease: &Lease<'_>,
+        more_follow: bool,
     ) -> Result<()> {
+        // When the flight is full, it lands.
+        let quiet = more_follow && self.launched.len() + 1 < MOST;
         let ceiling = lease.ceiling(grid.workgroups)?;
         let slot = match self.compiled.needs_slot() {
             true => {
                 let mut slot = self.device.slots.take(self.entered)?;
                 slot.arm();
-                arguments.set_slot(&slot, grid.limit);
+                arguments.set_slot(&slot, grid.limit, quiet);
                 Some(slot)
             }
             false => None,
@@ -127,6 +132,7 @@ impl<'f> Flight<'f> {
             slot,
             // What could not be read back proves nothing.
             ceiling: ceiling.map(|most| if read_back.is_ok() { most } else { 0 }),
+            quiet,
         });
         read_back
     }
@@ -224,7 +230,7 @@ impl<'f> Flight<'f> {
                 Ok((slot_use, barriers)) => {
                     if let Some(mut slot) = slot {
                         if let Some(audited) = slot_use {
-                            slot.settle(audited, launched.workgroups);
+                            slot.settle(audited);
                         }
                         self.device.slots.give_back(slot);
                     }
@@ -323,7 +329,9 @@ impl<'f> Flight<'f> {
     fn has_landed(&self) -> bool {
         let slot = match self.launched.last() {
             Some(Launched {
-                slot: Some(slot), ..
+                slot: Some(slot),
+                quiet: false,
+                ..
             }) if self.compiled.writes_records() => slot,
             _ => return false,
         };

@@ -394,7 +394,8 @@ impl Sequence<'_, '_> {
             cooperative: planning.cooperative,
             limit: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
         };
-        for runs in 0..planning.dispatch.repeat.max(1) {
+        let repeat = planning.dispatch.repeat.max(1);
+        for runs in 0..repeat {
             if self.flight.is_full() {
                 let tally = &mut self.tally;
                 self.flight
@@ -406,8 +407,9 @@ impl Sequence<'_, '_> {
                     return Err((index, program.late(runs)));
                 }
             }
+            let more_follow = runs + 1 < repeat || index + 1 < self.batch.len();
             self.flight
-                .launch(&grid, &mut arguments, lease)
+                .launch(&grid, &mut arguments, lease, more_follow)
                 .map_err(here)?;
         }
         if planning.dispatch.timed {

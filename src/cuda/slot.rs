@@ -48,6 +48,8 @@ struct Record {
     observed: AtomicU32,
     sequence: AtomicU32,
     aborted: AtomicU32,
+    ended: AtomicU32,
+    unused: [u32; 3],
 }
 
 const _: () = {
@@ -55,6 +57,7 @@ const _: () = {
     assert!(std::mem::offset_of!(Record, observed) == record::OBSERVED as usize);
     assert!(std::mem::offset_of!(Record, sequence) == record::SEQUENCE as usize);
     assert!(std::mem::offset_of!(Record, aborted) == record::ABORTED as usize);
+    assert!(std::mem::offset_of!(Record, ended) == record::ENDED as usize);
     assert!(size_of::<Record>() == record::SIZE as usize);
 };
 
@@ -65,6 +68,8 @@ pub struct Audited {
     pub executed: u32,
     /// The slot's counter afterwards.
     observed: u32,
+    /// The slot's count of ended workgroups afterwards.
+    ended: u32,
 }
 
 /// Why a record proves nothing.
@@ -80,6 +85,8 @@ pub enum Refusal {
         expected: u32,
         executed: u32,
     },
+    /// Workgroups that ended are missing or too many.
+    Ended { seen: u32 },
 }
 
 impl Slot {
@@ -91,6 +98,7 @@ impl Slot {
             next => next,
         };
         let record = self.record();
+        record.ended.store(0, Relaxed);
         record.executed.store(0, Relaxed);
         record.observed.store(0, Relaxed);
         record.aborted.store(0, Relaxed);
@@ -107,10 +115,14 @@ impl Slot {
     pub fn audit(&self, workgroups: u64) -> Result<Audited, Refusal> {
         let record = self.record();
         let written = record.sequence.load(Acquire);
+        let left = (written == self.sequence).then(|| Audited {
+            executed: record.executed.load(Relaxed),
+            observed: record.observed.load(Relaxed),
+            ended: record.ended.load(Relaxed),
+        });
         audit(
-            self.base,
-            (written == self.sequence)
-                .then(|| (record.executed.load(Relaxed), record.observed.load(Relaxed))),
+            (self.base, self.exit_base),
+            left,
             record.aborted.load(Relaxed),
             workgroups,
         )
@@ -140,37 +152,44 @@ impl Slot {
     }
 
     /// The next launch counts on from what this one left.
-    pub fn settle(&mut self, audited: Audited, workgroups: u64) {
+    pub fn settle(&mut self, audited: Audited) {
         #[cfg(test)]
         if super::stale::RESETS_ARE_SKIPPED.load(Relaxed) {
             return;
         }
         self.base = audited.observed;
-        self.exit_base = self.exit_base.wrapping_add(workgroups as u32);
+        self.exit_base = audited.ended;
     }
 }
 
+/// `before`: the counter and the count of ended workgroups before the launch.
 fn audit(
-    base: u32,
-    written: Option<(u32, u32)>,
+    before: (u32, u32),
+    left: Option<Audited>,
     aborted: u32,
     workgroups: u64,
 ) -> Result<Audited, Refusal> {
     if aborted != 0 {
         return Err(Refusal::Aborted(aborted));
     }
-    let (executed, observed) = written.ok_or(Refusal::Unwritten)?;
-    // Arrivals wrap as the counter does.
-    let arrivals = executed.wrapping_mul(workgroups as u32);
-    let expected = base.wrapping_add(arrivals);
-    if observed != expected {
+    let left = left.ok_or(Refusal::Unwritten)?;
+    let (base, exit_base) = before;
+    // All counts wrap.
+    let workgroups = workgroups as u32;
+    let arrivals = left.executed.wrapping_mul(workgroups);
+    if left.observed != base.wrapping_add(arrivals) {
         return Err(Refusal::Arrivals {
-            seen: observed.wrapping_sub(base),
+            seen: left.observed.wrapping_sub(base),
             expected: arrivals,
-            executed,
+            executed: left.executed,
         });
     }
-    Ok(Audited { executed, observed })
+    // All of them, or of a quiet launch none.
+    let ended = left.ended.wrapping_sub(exit_base);
+    if ended != workgroups && ended != 0 {
+        return Err(Refusal::Ended { seen: ended });
+    }
+    Ok(left)
 }
 
 impl Refusal {
@@ -189,6 +208,12 @@ impl Refusal {
             Refusal::Aborted(cause) => Error::new(
                 Status::DispatchFailed,
                 format!("the dispatch of `{kernel}` was stopped for cause {cause}"),
+            ),
+            Refusal::Ended { seen } => Error::new(
+                Status::BarrierAudit,
+                format!(
+                    "gridBarrier() cannot be trusted in `{kernel}`: {seen} workgroups were seen to end, {workgroups} were expected"
+                ),
             ),
             Refusal::Unwritten => Error::new(
                 Status::BarrierAudit,
@@ -388,15 +413,25 @@ fn zero(entered: &Entered<'_>, address: CUdeviceptr, bytes: usize) -> Result<()>
 mod tests {
     use super::*;
 
+    fn left(executed: u32, observed: u32, ended: u32) -> Audited {
+        Audited {
+            executed,
+            observed,
+            ended,
+        }
+    }
+
     #[test]
     fn the_audit_is_an_equality_that_wraps() {
-        let passed = |executed, observed| Ok(Audited { executed, observed });
-        assert_eq!(audit(0, Some((0, 0)), 0, 132), passed(0, 0));
-        assert_eq!(audit(10, Some((3, 406)), 0, 132), passed(3, 406));
-        let base = u32::MAX - 100;
-        assert_eq!(audit(base, Some((2, 163)), 0, 132), passed(2, 163));
+        let passed = |base, executed, observed| {
+            let record = left(executed, observed, 7 + 132);
+            assert_eq!(audit((base, 7), Some(record), 0, 132), Ok(record));
+        };
+        passed(0, 0, 0);
+        passed(10, 3, 406);
+        passed(u32::MAX - 100, 2, 163);
         for observed in [405, 407, 10, 0, 406 + 396] {
-            let refused = audit(10, Some((3, observed)), 0, 132).unwrap_err();
+            let refused = audit((10, 7), Some(left(3, observed, 139)), 0, 132).unwrap_err();
             assert!(matches!(refused, Refusal::Arrivals { expected: 396, .. }));
             let error = refused.error("main", 132);
             assert_eq!(error.status(), Status::BarrierAudit);
@@ -405,10 +440,21 @@ mod tests {
     }
 
     #[test]
+    fn all_workgroups_end_or_are_not_counted() {
+        let ended = |ended| audit((0, u32::MAX - 3), Some(left(0, 0, ended)), 0, 8);
+        assert!(ended(4).is_ok() && ended(u32::MAX - 3).is_ok());
+        for wrong in [3, 5, 0, u32::MAX - 4] {
+            let error = ended(wrong).unwrap_err().error("main", 8);
+            assert_eq!(error.status(), Status::BarrierAudit);
+            assert!(error.message().contains("8 were expected"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_kernel_that_left_nothing_behind_proves_nothing() {
-        assert_eq!(audit(0, None, 0, 8), Err(Refusal::Unwritten));
+        assert_eq!(audit((0, 0), None, 0, 8), Err(Refusal::Unwritten));
         assert_eq!(
-            audit(0, Some((1, 8)), abort::TIME_LIMIT, 8),
+            audit((0, 0), Some(left(1, 8, 8)), abort::TIME_LIMIT, 8),
             Err(Refusal::Aborted(abort::TIME_LIMIT))
         );
         let error = Refusal::Aborted(abort::TIME_LIMIT).error("main", 8);

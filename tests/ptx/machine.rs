@@ -27,6 +27,7 @@ pub struct Launch<'a> {
     pub base: u32,
     pub exit_base: u32,
     pub sequence: u32,
+    pub quiet: bool,
     pub limit: u64,
     /// The abort word before the launch.
     pub abort: u32,
@@ -41,6 +42,7 @@ pub struct Outcome {
     pub observed: u32,
     pub sequence: u32,
     pub aborted: u32,
+    pub ended: u32,
 }
 
 struct Thread {
@@ -49,6 +51,8 @@ struct Thread {
     registers: [Vec<u64>; 4],
     local: Vec<u8>,
     waits: bool,
+    /// Where the outcome of the vote goes that it takes part in, and its own part.
+    vote: Option<(Arg, bool)>,
     done: bool,
 }
 
@@ -120,6 +124,7 @@ pub fn run(ptx: &Ptx, launch: &mut Launch<'_>) -> Outcome {
         machine.parameter(control.base, &launch.base.to_le_bytes());
         machine.parameter(control.exit_base, &launch.exit_base.to_le_bytes());
         machine.parameter(control.sequence, &launch.sequence.to_le_bytes());
+        machine.parameter(control.quiet, &u32::from(launch.quiet).to_le_bytes());
     }
     for (_, bytes) in &module.constants {
         machine.give(bytes.clone());
@@ -142,6 +147,7 @@ pub fn run(ptx: &Ptx, launch: &mut Launch<'_>) -> Outcome {
             registers: module.registers.map(|n| vec![0xdead_beef_dead_beef; n]),
             local: vec![0xa5; local],
             waits: false,
+            vote: None,
             done: false,
         })
     };
@@ -167,6 +173,7 @@ pub fn run(ptx: &Ptx, launch: &mut Launch<'_>) -> Outcome {
         observed: word(count + 1, record::OBSERVED),
         sequence: word(count + 1, record::SEQUENCE),
         aborted: word(count + 1, record::ABORTED),
+        ended: word(count + 1, record::ENDED),
     }
 }
 
@@ -197,7 +204,13 @@ impl Machine<'_> {
                     running |= !thread.done;
                 }
                 if threads.iter().all(|thread| thread.done || thread.waits) {
-                    threads.iter_mut().for_each(|thread| thread.waits = false);
+                    let any = (threads.iter()).any(|t| matches!(t.vote, Some((_, true))));
+                    for thread in &mut threads {
+                        thread.waits = false;
+                        if let Some((to, _)) = thread.vote.take() {
+                            set(thread, &to, any.into());
+                        }
+                    }
                 }
                 group.threads = threads;
             }
@@ -225,7 +238,14 @@ impl Machine<'_> {
                 other => panic!("a branch to {other:?}"),
             },
             "ret" | "exit" => thread.done = true,
-            "bar" | "barrier" => thread.waits = true,
+            "bar" | "barrier" => {
+                thread.waits = true;
+                if op[1] == "red" {
+                    assert_eq!(op[2..], ["or", "pred"]);
+                    let own = self.value(&instruction.args[2], thread, group) & 1 == 1;
+                    thread.vote = Some((instruction.args[0].clone(), own));
+                }
+            }
             "fence" => {}
             "ld" | "st" | "atom" | "red" => self.access(&op, instruction, thread, group),
             _ => {

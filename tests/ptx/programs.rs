@@ -93,6 +93,11 @@ fn memory(programs: &mut Vec<String>) {
         let k = array(11u, 12u, 13u, 14u, 15u);
         out[i] = u32(w[63u - lid].y) + u32(f[input[2]]) + p[input[3]] + q[input[4]] + k[input[5]];",
     ));
+    programs.push(framed(
+        "struct B { x: bool, y: vec3<bool>, z: vec4<bool> } var<workgroup> w: array<B, 64>;",
+        "w[lid].y = vec3(true, lid > 3u, input[i] == 2u); w[lid].z = vec4(w[lid].y, false);
+        workgroupBarrier(); out[i] = u32(w[63u - lid].y.y) + u32(all(w[lid ^ 1u].z)) + u32(any(w[lid ^ 1u].y.xz));",
+    ));
     // More than a module may declare.
     programs.push(framed(
         "var<workgroup> w: array<u32, 15000>;",

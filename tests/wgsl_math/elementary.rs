@@ -1,5 +1,6 @@
 //! Roots, powers, logarithms, trigonometry.
 
+use super::harness::on_cuda;
 use super::{assert_close, each, one};
 
 const WILD: [f32; 8] = [
@@ -40,7 +41,12 @@ const UNARY: [Unary; 19] = [
 #[test]
 fn functions_of_one_number_are_close() {
     for (name, exact, extra) in UNARY {
-        let inputs: Vec<[f32; 1]> = WILD.iter().chain(extra).map(|&x| [x]).collect();
+        // WGSL promises nothing beyond pi, and the device's sine nothing beyond 2^45.
+        let periodic = on_cuda() && ["sin", "cos", "tan"].contains(&name);
+        let inputs: Vec<[f32; 1]> = (WILD.iter().chain(extra))
+            .filter(|&&x| !(periodic && x.is_finite() && x.abs() > 3e13))
+            .map(|&x| [x])
+            .collect();
         let seen: Vec<f32> = one(&format!("{name}(a)"), &inputs);
         for ([x], seen) in inputs.iter().zip(seen) {
             assert_close(name, &[*x], seen, exact(f64::from(*x)), 2);
@@ -66,8 +72,15 @@ fn functions_of_two_numbers_are_close() {
 #[test]
 fn the_other_float_types_compute_in_their_own_width() {
     for (name, exact, extra) in UNARY {
-        let wide: Vec<[f64; 1]> = extra.iter().map(|&x| [f64::from(x)]).collect();
-        let seen: Vec<f64> = one(&format!("{name}(a)"), &wide);
+        // On CUDA a load that needs others in f64 is refused, which tests/ptx.rs looks at.
+        let has_wide = !on_cuda() || ["sqrt", "fract"].contains(&name);
+        let wide: Vec<[f64; 1]> = (extra.iter().filter(|_| has_wide))
+            .map(|&x| [f64::from(x)])
+            .collect();
+        let seen: Vec<f64> = match has_wide {
+            true => one(&format!("{name}(a)"), &wide),
+            false => Vec::new(),
+        };
         for ([x], seen) in wide.iter().zip(seen) {
             let expected = exact(*x);
             let close = seen == expected

@@ -131,7 +131,7 @@ fn is_consistent(emitted: &Emitted) -> bool {
         && (places.iter()).all(|place| fits(place.base, 8) && fits(place.length, 4))
         && control.is_none_or(|at| {
             [at.slot, at.record, at.limit].iter().all(|&at| fits(at, 8))
-                && [at.base, at.exit_base, at.sequence]
+                && [at.base, at.exit_base, at.sequence, at.quiet]
                     .iter()
                     .all(|&at| fits(at, 4))
         })
@@ -224,9 +224,10 @@ impl Writer {
             base,
             exit_base,
             sequence,
+            quiet,
         }) = control
         {
-            for place in [slot, record, limit, base, exit_base, sequence] {
+            for place in [slot, record, limit, base, exit_base, sequence, quiet] {
                 self.u32(*place);
             }
         }
@@ -328,6 +329,7 @@ impl<'b> Reader<'b> {
                     base: self.u32()?,
                     exit_base: self.u32()?,
                     sequence: self.u32()?,
+                    quiet: self.u32()?,
                 }),
             },
         })

@@ -35,9 +35,10 @@ pub mod abort {
 
 /// The record, in host memory that the device sees; written by stores of system scope. The host clears
 /// it before the launch. Programs with a grid barrier write it when the last workgroup has ended: everything
-/// that the grid wrote is visible to who has seen the sequence.
+/// that the grid wrote is visible to who has seen the sequence. (A quiet launch writes it when the first
+/// workgroup has ended, and the sequence promises nothing before the stream has come past the launch.)
 pub mod record {
-    /// u32: grid barriers that the workgroup which ended last passed.
+    /// u32: grid barriers that the workgroup which writes passed.
     pub const EXECUTED: u32 = 0;
     /// u32: the slot's counter when that workgroup ended. Right is `base + executed * workgroups`, wrapping.
     pub const OBSERVED: u32 = 4;
@@ -45,7 +46,10 @@ pub mod record {
     pub const SEQUENCE: u32 = 8;
     /// u32: the cause, one of [`super::abort`], from the workgroup that set the slot's abort word, else untouched.
     pub const ABORTED: u32 = 12;
-    pub const SIZE: u32 = 16;
+    /// u32: the slot's count of ended workgroups afterwards: what it was before if the launch was quiet and did not
+    /// count.
+    pub const ENDED: u32 = 16;
+    pub const SIZE: u32 = 32;
 }
 
 /// How the workgroups of a grid meet, and so what a kernel is called with.
@@ -82,6 +86,8 @@ pub struct ControlParameters {
     pub exit_base: u32,
     /// u32: what to write as the record's sequence.
     pub sequence: u32,
+    /// u32: not 0 if nobody looks for the end of this launch, because others follow on its stream.
+    pub quiet: u32,
 }
 
 /// The kernel's parameter block; all places in bytes from its start, all words little-endian.
@@ -120,7 +126,8 @@ impl ParameterLayout {
             limit: take(8),
             base: take(4),
             exit_base: take(4),
-            sequence: take(8),
+            sequence: take(4),
+            quiet: take(4),
         });
         let immediates = take(program.immediates_size.next_multiple_of(16));
         if size > MOST_PARAMETERS {

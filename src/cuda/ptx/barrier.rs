@@ -2,12 +2,12 @@
 //!
 //! A workgroup's leader arrives at the slot's counter for all of it, between two barriers of the
 //! workgroup: the first brings everybody's writes behind the arrival (release), the second everybody
-//! behind what the leader saw (acquire). Afterwards each invocation looks whether its leader was really
-//! released; if not, the launch is to end, and it leaves.
+//! behind what the leader saw (acquire). The second also tells whether the leader was really released; if not,
+//! the launch is to end, and all leave.
 
 use super::abi::{Contract, abort, record, slot};
 use super::emitter::{Control, Emitter, SlotRegisters};
-use super::text::{Class, LabelName, Val};
+use super::text::{Class, LabelName, Reg, Val};
 use crate::ir::{BarrierId, Scope};
 
 /// Polls of the counter between two looks at the abort word and the clock; a power of two.
@@ -79,12 +79,6 @@ impl Emitter<'_> {
             let any = e.op32("or.b32", &[id[0], id[1]]);
             let any = e.op32("or.b32", &[any, id[2]]);
             let is_leader = e.op(Class::Pred, "setp.eq.u32", &[any, Val::Int(0)]);
-            if e.program.has_grid_barrier() {
-                // No target yet: who reads it before a release leaves.
-                e.put(format_args!(
-                    "@{is_leader} st.shared.u32 [vyre_released], {target}"
-                ));
-            }
             Control {
                 slot,
                 target,
@@ -124,9 +118,9 @@ impl Emitter<'_> {
         let site = (self.program.barriers[..id.index()].iter())
             .filter(|barrier| barrier.scope == Scope::Grid)
             .count();
-        let sync = match self.uniformity.is_proven(id) {
-            true => "bar.sync 0",
-            false => "barrier.sync 0",
+        let bar = match self.uniformity.is_proven(id) {
+            true => "bar",
+            false => "barrier",
         };
         let &Control {
             target,
@@ -136,46 +130,42 @@ impl Emitter<'_> {
             ..
         } = self.control();
         let counter = self.word(slot::COUNTER);
-        let [met, waited, spin, last] = [0; 4].map(|_| self.new_label());
+        let [waited, spin, left] = [0; 3].map(|_| self.new_label());
         self.comment(format_args!("grid.sync barrier #{site}"));
+        let leaves = self.reg(Class::Pred);
+        self.mov(leaves, Val::Int(0));
         self.into(target, "add.u32", &[target.into(), workgroups.into()]);
-        self.put(sync);
+        self.put(format_args!("{bar}.sync 0"));
         self.branch_if(is_leader.into(), false, waited);
 
-        // The result is used, so that the first poll comes a round trip later and disturbs
-        // fewer arrivals.
+        // The result is used, so that the first poll comes a round trip later and disturbs fewer arrivals. Who
+        // arrives last waits for nobody, but must see what the others wrote: hence the acquire.
         let old = self.reg(Class::B32);
         self.put(format_args!(
-            "atom.add.release.gpu.global.u32 {old}, {counter}, 1"
+            "atom.add.acq_rel.gpu.global.u32 {old}, {counter}, 1"
         ));
         let now = self.op32("add.u32", &[old.into(), Val::Int(1)]);
         let polls = self.reg(Class::B32);
         self.mov(polls, Val::Int(0));
-        self.branch_if_reached(now, last);
+        self.branch_if_reached(now, waited);
 
         self.place(spin);
         let seen = self.reg(Class::B32);
         self.put(format_args!("ld.acquire.gpu.global.u32 {seen}, {counter}"));
-        self.branch_if_reached(seen.into(), met);
+        self.branch_if_reached(seen.into(), waited);
         self.into(polls, "add.u32", &[polls.into(), Val::Int(1)]);
         let round = self.op32("and.b32", &[polls.into(), Val::Int(POLLS - 1)]);
         let go_on = self.pred("setp.ne.u32", &[round, Val::Int(0)]);
         self.branch_if(go_on, true, spin);
-        self.look_for_ended(spin, waited);
-        self.look(waited);
+        self.look_for_ended(spin, left);
+        self.look(left);
         self.put(format_args!("bra {spin}"));
 
-        // Who arrives last waits for nobody, but must see what the others wrote.
-        self.place(last);
-        self.put("fence.acq_rel.gpu");
-        self.place(met);
-        self.put(format_args!("st.shared.u32 [vyre_released], {target}"));
-
+        self.place(left);
+        self.mov(leaves, Val::Int(1));
         self.place(waited);
-        self.put(sync);
-        let released = self.reg(Class::B32);
-        self.put(format_args!("ld.shared.u32 {released}, [vyre_released]"));
-        let is_over = self.pred("setp.ne.u32", &[released.into(), target.into()]);
+        let is_over = self.reg(Class::Pred);
+        self.put(format_args!("{bar}.red.or.pred {is_over}, 0, {leaves}"));
         self.put(format_args!("@{is_over} exit"));
         self.into(executed, "add.u32", &[executed.into(), Val::Int(1)]);
     }
@@ -285,16 +275,16 @@ impl Emitter<'_> {
             return;
         }
         let at = (self.parameters.control).expect("a program with barriers has a barrier block");
-        let Some(SlotRegisters { slot, record, .. }) = self.control().slot else {
+        let Some(SlotRegisters { slot, .. }) = self.control().slot else {
             return;
         };
         let &Control {
-            executed,
             is_leader,
             workgroups,
             ..
         } = self.control();
         let done = self.new_label();
+        self.end_quietly(done);
         self.comment("the workgroup that ends last says what it passed");
         // Behind everything that the workgroup wrote; some of it may have returned early.
         self.put("barrier.sync 0");
@@ -312,6 +302,57 @@ impl Emitter<'_> {
         let ended = self.op32("add.u32", &[ended, Val::Int(1)]);
         let is_other = self.pred("setp.ne.u32", &[ended, workgroups.into()]);
         self.branch_if(is_other, true, done);
+        let after = self.op(Class::B32, "add.u32", &[old.into(), Val::Int(1)]);
+        self.write_record(after, "release");
+        self.place(done);
+    }
+
+    /// A launch that others follow before anybody waits: its end need not be seen, so it is not counted, and
+    /// the first workgroup says what it passed. Not where barriers are not proven: there the count of ended
+    /// workgroups is what finds a lie.
+    fn end_quietly(&mut self, done: LabelName) {
+        let is_proven = (self.program.barriers.iter().enumerate()).all(|(id, barrier)| {
+            barrier.scope != Scope::Grid || self.uniformity.is_proven(BarrierId(id as u32))
+        });
+        let Some(at) = self.parameters.control.filter(|_| is_proven) else {
+            return;
+        };
+        let is_leader = self.control().is_leader;
+        let loud = self.new_label();
+        self.comment("the first workgroup says what it passed, if others follow");
+        let [quiet, before] = [0; 2].map(|_| self.reg(Class::B32));
+        self.put(format_args!(
+            "ld.param.u32 {quiet}, [vyre_arguments+{}]",
+            at.quiet
+        ));
+        let is_loud = self.pred("setp.eq.u32", &[quiet.into(), Val::Int(0)]);
+        self.branch_if(is_loud, true, loud);
+        self.branch_if(is_leader.into(), false, done);
+        let id = ["x", "y", "z"].map(|axis| {
+            let reg = self.reg(Class::B32);
+            self.put(format_args!("mov.u32 {reg}, %ctaid.{axis}"));
+            Val::from(reg)
+        });
+        let any = self.op32("or.b32", &[id[0], id[1]]);
+        let any = self.op32("or.b32", &[any, id[2]]);
+        let is_other = self.pred("setp.ne.u32", &[any, Val::Int(0)]);
+        self.branch_if(is_other, true, done);
+        self.put(format_args!(
+            "ld.param.u32 {before}, [vyre_arguments+{}]",
+            at.exit_base
+        ));
+        self.write_record(before, "relaxed");
+        self.put(format_args!("bra {done}"));
+        self.place(loud);
+    }
+
+    /// Fills the record; the sequence last, and behind everything before if it is stored with release.
+    fn write_record(&mut self, ended: Reg, order: &str) {
+        let at = (self.parameters.control).expect("a program with barriers has a barrier block");
+        let Some(SlotRegisters { slot, record, .. }) = self.control().slot else {
+            return;
+        };
+        let executed = self.control().executed;
         let [observed, sequence] = [0; 2].map(|_| self.reg(Class::B32));
         self.put(format_args!(
             "ld.relaxed.gpu.global.u32 {observed}, [{slot}+{}]",
@@ -321,15 +362,18 @@ impl Emitter<'_> {
             "ld.param.u32 {sequence}, [vyre_arguments+{}]",
             at.sequence
         ));
-        for (offset, value) in [(record::EXECUTED, executed), (record::OBSERVED, observed)] {
+        for (offset, value) in [
+            (record::EXECUTED, executed),
+            (record::OBSERVED, observed),
+            (record::ENDED, ended),
+        ] {
             self.put(format_args!(
                 "st.relaxed.sys.global.u32 [{record}+{offset}], {value}"
             ));
         }
         self.put(format_args!(
-            "st.release.sys.global.u32 [{record}+{}], {sequence}",
+            "st.{order}.sys.global.u32 [{record}+{}], {sequence}",
             record::SEQUENCE
         ));
-        self.place(done);
     }
 }

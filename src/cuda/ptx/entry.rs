@@ -57,18 +57,13 @@ impl Emitter<'_> {
     }
 
     fn shared(&self) -> SharedMemory {
-        let word = if self.program.has_grid_barrier() {
-            4
-        } else {
-            0
-        };
         match self.workgroup_size() {
-            size if size + word <= MOST_FIXED => SharedMemory {
-                fixed: size + word,
+            size if size <= MOST_FIXED => SharedMemory {
+                fixed: size,
                 dynamic: 0,
             },
             size => SharedMemory {
-                fixed: word,
+                fixed: 0,
                 dynamic: size,
             },
         }
@@ -118,9 +113,6 @@ impl Emitter<'_> {
         let workgroup = self.workgroup_size();
         if shared.dynamic == 0 && workgroup > 0 {
             let _ = writeln!(text, "\t.shared .align 16 .b8 vyre_workgroup[{workgroup}];");
-        }
-        if program.has_grid_barrier() {
-            text.push_str("\t.shared .align 4 .b32 vyre_released;\n");
         }
         for (i, memory) in program.private.iter().enumerate() {
             let align = memory.align.max(16);

@@ -17,7 +17,7 @@ pub fn ceiling(barriers: u64, grid: [u32; 3]) -> Result<u64> {
         return Err(Error::new(
             Status::InvalidProgram,
             format!(
-                "the module declares {COUNTER}, but no grid barrier is marked in its text: how far the counter may go is not known"
+                "the module declares {COUNTER}, but its text has no `{MARKER}`: how far the counter may go is not known"
             ),
         )
         .with_fix(format!(
