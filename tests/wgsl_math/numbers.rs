@@ -73,6 +73,44 @@ fn signs_of_integers() {
     assert_eq!(seen, [0, 5, 5, i32::MIN, i32::MAX]);
 }
 
+/// What an assembler may make one instruction of, and must not lose a sign of.
+#[test]
+fn extremes_of_three_keep_their_signs() {
+    let values = [0, 1, -1, 7, -9, 100, -100, i32::MAX, i32::MIN];
+    let rows: Vec<[i32; 3]> = (values.iter())
+        .flat_map(|&a| values.map(|b| [a, b]))
+        .flat_map(|[a, b]| values.map(|c| [a, b, c]))
+        .collect();
+    let outputs = [
+        "max(max(a, -b), c)",
+        "min(min(a, -b), c)",
+        "max(c, max(-a, -b))",
+        "max(max(a, 0 - b), c)",
+        "min(min(a, b * -1), c)",
+        "max(abs(a), min(b, c))",
+        "max(max(a, ~b), c)",
+        "i32(max(max(u32(a), 0u - u32(b)), u32(c)))",
+        "i32(min(min(u32(a), ~u32(b)), u32(c)))",
+    ];
+    let seen: Vec<Vec<i32>> = each("", &outputs, &rows);
+    for ([a, b, c], seen) in rows.into_iter().zip(seen) {
+        let minus = |x: i32| x.wrapping_neg();
+        let (ua, ub, uc) = (a as u32, b as u32, c as u32);
+        let expected = [
+            a.max(minus(b)).max(c),
+            a.min(minus(b)).min(c),
+            minus(a).max(minus(b)).max(c),
+            a.max(minus(b)).max(c),
+            a.min(minus(b)).min(c),
+            a.wrapping_abs().max(b.min(c)),
+            a.max(!b).max(c),
+            ua.max(ub.wrapping_neg()).max(uc) as i32,
+            ua.min(!ub).min(uc) as i32,
+        ];
+        assert_eq!(seen, expected, "of {a}, {b}, {c}");
+    }
+}
+
 #[test]
 fn numbers_are_clamped() {
     let rows = [

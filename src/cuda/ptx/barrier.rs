@@ -130,7 +130,7 @@ impl Emitter<'_> {
             ..
         } = self.control();
         let counter = self.word(slot::COUNTER);
-        let [waited, spin, left] = [0; 3].map(|_| self.new_label());
+        let [waited, spin, left, last] = [0; 4].map(|_| self.new_label());
         self.comment(format_args!("grid.sync barrier #{site}"));
         let leaves = self.reg(Class::Pred);
         self.mov(leaves, Val::Int(0));
@@ -138,16 +138,15 @@ impl Emitter<'_> {
         self.put(format_args!("{bar}.sync 0"));
         self.branch_if(is_leader.into(), false, waited);
 
-        // The result is used, so that the first poll comes a round trip later and disturbs fewer arrivals. Who
-        // arrives last waits for nobody, but must see what the others wrote: hence the acquire.
+        // The result is used, so that the first poll comes a round trip later and disturbs fewer arrivals.
         let old = self.reg(Class::B32);
         self.put(format_args!(
-            "atom.add.acq_rel.gpu.global.u32 {old}, {counter}, 1"
+            "atom.add.release.gpu.global.u32 {old}, {counter}, 1"
         ));
         let now = self.op32("add.u32", &[old.into(), Val::Int(1)]);
         let polls = self.reg(Class::B32);
         self.mov(polls, Val::Int(0));
-        self.branch_if_reached(now, waited);
+        self.branch_if_reached(now, last);
 
         self.place(spin);
         let seen = self.reg(Class::B32);
@@ -160,6 +159,13 @@ impl Emitter<'_> {
         self.look_for_ended(spin, left);
         self.look(left);
         self.put(format_args!("bra {spin}"));
+
+        // Who arrives last waits for nobody, but must see what the others wrote. An arrival that acquires, too,
+        // would cost all of them more than this one look costs the last.
+        self.place(last);
+        let seen = self.reg(Class::B32);
+        self.put(format_args!("ld.acquire.gpu.global.u32 {seen}, {counter}"));
+        self.put(format_args!("bra {waited}"));
 
         self.place(left);
         self.mov(leaves, Val::Int(1));

@@ -14,13 +14,9 @@ impl Emitter<'_> {
             // The larger of both signs; the lowest number is its own negative.
             MathOp::Abs if of.is_signed() => {
                 let class = Class::of(of);
-                let negative = self.op(class, &format!("neg.{}", arithmetic(of)), &[x]);
-                self.op(
-                    class,
-                    &format!("max.{}", arithmetic(of)),
-                    &[x, negative.into()],
-                )
-                .into()
+                let negative = self.negated(of, x);
+                self.op(class, &format!("max.{}", arithmetic(of)), &[x, negative])
+                    .into()
             }
             MathOp::Abs => x,
             MathOp::Min | MathOp::Max => self.min_max(op, of, x, args[1]),
