@@ -36,7 +36,12 @@ for test in "$out"/cmake/*_c99; do
   strip -o "$out/stage/c/$(basename "$test" _c99)" "$test"
 done
 rm -rf "$out/cmake"
-cp -r benches/cuda "$out/stage/cuda" 2>/dev/null || true
+# The comparison with nvcc; it too looks for the library near itself.
+cmake -S benches/cuda -B "$out/cmake" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake --build "$out/cmake" --parallel >/dev/null
+cp -r benches/cuda "$out/stage/cuda"
+strip -o "$out/stage/cuda/kernels" "$out/cmake/kernels"
+rm -rf "$out/cmake"
 cp examples/c/*.wgsl "$out/stage/"
 
 vectors=../shared/conformance

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs what scripts/gpu_bundle.sh packed, on a machine with a GPU.
-#   run [SECTION...]      sections: probe rust c conformance differential; default all
+#   run [SECTION...]      sections: probe rust c conformance differential, by default all of these; bench
 # Full logs go to $OUT, if it is set. Ends with `N passed, N failed`.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -53,6 +53,10 @@ for section in $sections; do
       ;;
     differential) VYRE_DIFF_SEEDS=${VYRE_DIFF_SEEDS:-1000} check differential 240 rust/differential --nocapture ;;
     conformance) VYRE_CONFORMANCE=${VYRE_CONFORMANCE:-all} check conformance 400 rust/conformance --nocapture ;;
+    bench)
+      check bench 500 cuda/run.sh cuda
+      cat "$logs/bench.log"
+      ;;
     *) echo "no section $section" ;;
   esac
 done
