@@ -18,7 +18,7 @@ EXAMPLES := $(BUILD)/examples
 export CARGO
 
 .PHONY: all demo test check header bench nightly gpu-bundle clean \
-  install examples test-rust test-c test-install test-readme test-guide test-examples check-exports
+  install examples test-rust test-c test-install test-readme test-guide test-examples test-kernels check-exports
 
 all: install
 
@@ -41,7 +41,7 @@ demo: examples
 
 # --- tests -----------------------------------------------------------------------------------------
 
-test: test-rust test-c test-install test-readme test-guide test-examples
+test: test-rust test-c test-install test-readme test-guide test-examples test-kernels
 	@echo "make test: everything passed"
 
 # nextest gives each test a process of its own and a line at the end; cargo's runner does without it.
@@ -70,6 +70,12 @@ test-readme: install
 
 test-examples: examples
 	tests/examples.sh $(EXAMPLES) $(BUILD)/examples-test
+
+# What benches/cuda measures, on the CPU against plain C.
+test-kernels: install
+	cmake -S benches/cuda -B $(BUILD)/kernels -DCMAKE_PREFIX_PATH="$(PREFIX)"
+	cmake --build $(BUILD)/kernels --parallel $(JOBS)
+	$(BUILD)/kernels/kernels --cpu benches/cuda
 
 # --- checks ----------------------------------------------------------------------------------------
 

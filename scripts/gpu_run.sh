@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs what scripts/gpu_bundle.sh packed, on a machine with a GPU.
-#   run [SECTION...]      sections: probe rust c differential conformance bench sanitizer;
+#   run [SECTION...]      sections: probe rust c differential conformance bench kernels sanitizer;
 #                         default all
 # Full logs go to $OUT, if it is set. Ends with `N passed, N failed`.
 set -u
@@ -38,7 +38,7 @@ check() {
   fi
 }
 
-sections=${*:-probe rust c differential conformance bench sanitizer}
+sections=${*:-probe rust c differential conformance bench kernels sanitizer}
 for section in $sections; do
   echo "== $section"
   case $section in
@@ -66,6 +66,10 @@ for section in $sections; do
         failed=$((failed + 1))
       fi
       cat "$logs/launch.log"
+      ;;
+    kernels)
+      check kernels 300 cuda/run.sh cuda
+      cat "$logs/kernels.log"
       ;;
     sanitizer)
       tool=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)

@@ -8,12 +8,14 @@ mod programs;
 #[path = "ptx/ptxas.rs"]
 mod ptxas;
 
+use std::path::PathBuf;
+
 use vyre::cuda::ptx::{self, Ptx, Target};
 use vyre::error::Result;
 use vyre::front::Options;
 use vyre::front::wgsl::compile;
 use vyre::ir::Program;
-use vyre::ir::uniformity::{self, Uniformity};
+use vyre::ir::uniformity::{self, Proof, Uniformity};
 
 const VOLTA: Target = Target {
     sm: 70,
@@ -41,14 +43,20 @@ fn with_program<T>(
     source: &str,
     run: impl FnOnce(&Program, &Uniformity) -> Result<T>,
 ) -> Result<T> {
+    let program = lower(source, false);
+    run(&program, &uniformity::analyse(&program))
+}
+
+fn lower(source: &str, unchecked: bool) -> Program {
     let options = Options {
         label: Some("test.wgsl"),
         subgroup_size: 32,
+        unchecked,
         ..Options::default()
     };
     let program = compile(source, &options).unwrap_or_else(|e| panic!("{e}\n{source}"));
     vyre::ir::validate(&program).unwrap();
-    run(&program, &uniformity::analyse(&program))
+    program
 }
 
 fn emit(source: &str) -> Ptx {
@@ -106,6 +114,47 @@ fn assemble_all(sources: &[String]) {
 #[test]
 fn all_of_the_language_assembles() {
     assemble_all(&programs::all());
+}
+
+/// The kernels that are measured against nvcc's; their barriers are proven, so that they load without flags.
+#[test]
+fn measured_kernels_assemble() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/cuda");
+    let is_wgsl = |path: &PathBuf| path.extension().is_some_and(|end| end == "wgsl");
+    let files = std::fs::read_dir(folder).unwrap();
+    let kernels: Vec<PathBuf> = files
+        .map(|file| file.unwrap().path())
+        .filter(is_wgsl)
+        .collect();
+    assert!(kernels.len() >= 8, "{kernels:?}");
+    let assembler = ptxas::find();
+    for kernel in kernels {
+        let source = std::fs::read_to_string(&kernel).unwrap();
+        for unchecked in [false, true] {
+            let program = lower(&source, unchecked);
+            let uniformity = uniformity::analyse(&program);
+            if let Some(error) = uniformity.refusal(&program) {
+                panic!("{}: {error}", kernel.display());
+            }
+            let proven = |proof: &Proof| *proof == Proof::Proven;
+            assert!(
+                uniformity.barriers.iter().all(proven),
+                "{}",
+                kernel.display()
+            );
+            for target in [VOLTA, HOPPER] {
+                let ptx = ptx::emit(&program, &uniformity, target).unwrap();
+                if let Some(assembler) = &assembler
+                    && let Err(complaint) = ptxas::assemble(assembler, &ptx.text, target.sm)
+                {
+                    panic!("{}: {complaint}\n{}", kernel.display(), ptx.text);
+                }
+            }
+        }
+    }
+    if assembler.is_none() {
+        println!("skipped: no ptxas; the kernels were emitted and not assembled");
+    }
 }
 
 #[test]
