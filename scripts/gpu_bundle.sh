@@ -36,20 +36,17 @@ for test in "$out"/cmake/*_c99; do
   strip -o "$out/stage/c/$(basename "$test" _c99)" "$test"
 done
 rm -rf "$out/cmake"
-<<<<<<< HEAD
 cp c_tests/device.cu "$out/stage/"
 mkdir "$out/stage/launch"
 cp benches/launch/rivals.cu benches/launch/run.sh "$out/stage/launch/"
 ${CC:-cc} -O2 -Wall -Wextra -Werror -D_POSIX_C_SOURCE=200809L -I"$prefix/include" benches/launch/launch.c \
   -o "$out/stage/launch/launch" -L"$prefix/lib" -lvyre -ldl -lpthread
-=======
 # The comparison with nvcc; it too looks for the library near itself.
 cmake -S benches/cuda -B "$out/cmake" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$out/cmake" --parallel >/dev/null
 cp -r benches/cuda "$out/stage/cuda"
 strip -o "$out/stage/cuda/kernels" "$out/cmake/kernels"
 rm -rf "$out/cmake"
->>>>>>> bench
 cp examples/c/*.wgsl "$out/stage/"
 
 vectors=../shared/conformance
