@@ -4,7 +4,7 @@
 #   scripts/gpu_bundle.sh PREFIX OUT      PREFIX: where vyre is installed
 set -eu
 cargo=${CARGO:-cargo}
-prefix=$1
+prefix=$(cd "$1" && pwd)
 out=$2
 rm -rf "$out"
 mkdir -p "$out/stage/rust" "$out/stage/c" "$out/stage/lib" "$out/stage/include"
