@@ -28,14 +28,14 @@ const HOPPER: Target = Target {
 
 fn try_emit(source: &str, target: Target) -> Result<Ptx> {
     with_program(source, |program, uniformity| {
-        ptx::emit(program, uniformity, target)
+        ptx::emit(program, uniformity, target, false)
     })
 }
 
 /// The program under the module-scope contract.
 fn try_export(source: &str, target: Target) -> Result<String> {
     with_program(source, |program, uniformity| {
-        ptx::export(program, uniformity, target)
+        ptx::export(program, uniformity, target, false)
     })
 }
 
@@ -143,7 +143,7 @@ fn measured_kernels_assemble() {
                 kernel.display()
             );
             for target in [VOLTA, HOPPER] {
-                let ptx = ptx::emit(&program, &uniformity, target).unwrap();
+                let ptx = ptx::emit(&program, &uniformity, target, false).unwrap();
                 if let Some(assembler) = &assembler
                     && let Err(complaint) = ptxas::assemble(assembler, &ptx.text, target.sm)
                 {
@@ -231,9 +231,9 @@ fn a_grid_barrier_arrives_with_release_leaves_with_acquire_and_is_bounded() {
     let text = text("gridBarrier();");
     for (part, count) in [
         ("atom.add.release.gpu.global.u32", 1),
-        // The arrivals in the spin, and by who came last; and then the workgroups that have
-        // ended and the arrivals once more.
-        ("ld.acquire.gpu.global.u32", 4),
+        // The arrivals at first, in the spin, and by who came last; and then the workgroups
+        // that have ended and the arrivals once more.
+        ("ld.acquire.gpu.global.u32", 5),
         ("%globaltimer", 1),
         // The time is over, or a workgroup will never come.
         ("atom.relaxed.gpu.global.cas.b32", 2),
@@ -343,6 +343,33 @@ fn a_workgroup_barrier_that_is_not_proven_does_not_ask_for_whole_warps() {
         (1, 1),
         "{text}"
     );
+}
+
+#[test]
+fn only_fast_mathematics_may_fuse() {
+    let source = kernel("out[i] = u32(f32(input[i]) * 3.0 + f32(input[i + 1u]));");
+    let program = lower(&source, false);
+    let proofs = uniformity::analyse(&program);
+    let exact = ptx::emit(&program, &proofs, HOPPER, false).unwrap().text;
+    assert!(
+        exact.contains("mul.rn.f32") && exact.contains("add.rn.f32"),
+        "{exact}"
+    );
+    let fast = ptx::emit(&program, &proofs, HOPPER, true).unwrap().text;
+    assert!(
+        fast.contains("mul.f32") && fast.contains("add.f32"),
+        "{fast}"
+    );
+}
+
+#[test]
+fn constants_are_not_divided_by() {
+    let text = text("out[0] = input[0] / 8u + input[1] % 64u + input[2] / 7u + input[3] % 10u;");
+    assert!(
+        !text.contains("div.u32") && !text.contains("rem.u32"),
+        "{text}"
+    );
+    assert_eq!(text.matches("mul.hi.u32").count(), 2, "{text}");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn load(source: &str) -> Loaded {
         sm: 90,
         ptx_version: (8, 0),
     };
-    let ptx = ptx::emit(&program, &uniformity::analyse(&program), target);
+    let ptx = ptx::emit(&program, &uniformity::analyse(&program), target, false);
     let ptx = ptx.unwrap_or_else(|e| panic!("{e}\n{source}"));
     Loaded { program, ptx }
 }

@@ -24,7 +24,7 @@ impl Emitted {
                 program,
                 uniformity,
             } = checked(desc, limits)?;
-            let ptx = ptx::emit(&program, &uniformity, target)?;
+            let ptx = ptx::emit(&program, &uniformity, target, desc.flags.fast_math)?;
             let mut reflection = Reflection::of(&program, 0);
             reflection.label = None;
             Ok(Emitted {
@@ -85,7 +85,12 @@ impl Source {
         };
         program::on_a_large_stack(|| {
             let checked = checked(&desc, limits)?;
-            ptx::export(&checked.program, &checked.uniformity, target)
+            ptx::export(
+                &checked.program,
+                &checked.uniformity,
+                target,
+                self.flags.fast_math,
+            )
         })
     }
 }

@@ -198,6 +198,7 @@ fn bits_and_integers(op: &[&str], ty: &str, x: &[u64]) -> u64 {
         ["mov"] | ["cvta", "to"] => x[0],
         ["add"] => v(0).wrapping_add(v(1)) as u64,
         ["sub"] => v(0).wrapping_sub(v(1)) as u64,
+        ["mul", "hi"] => (low(x[0], 32) * low(x[1], 32)) >> 32,
         ["mul", "lo"] => x[0].wrapping_mul(x[1]),
         ["mad", "lo"] => x[0].wrapping_mul(x[1]).wrapping_add(x[2]),
         ["mul", "wide"] => return low(x[0], 32) * low(x[1], 32),

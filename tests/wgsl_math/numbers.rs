@@ -112,6 +112,45 @@ fn extremes_of_three_keep_their_signs() {
 }
 
 #[test]
+fn division_by_constants_is_exact() {
+    const DIVISORS: [u32; 14] = [
+        1,
+        2,
+        3,
+        5,
+        7,
+        10,
+        64,
+        641,
+        65_537,
+        0x7fff_ffff,
+        0x8000_0000,
+        0x8000_0001,
+        0xffff_fffe,
+        u32::MAX,
+    ];
+    let near = |x: u32| [x.wrapping_sub(1), x, x.wrapping_add(1)];
+    let rows: Vec<[u32; 1]> = (DIVISORS.iter())
+        .flat_map(|&d| {
+            near(d)
+                .into_iter()
+                .chain(near(d.wrapping_mul(3)))
+                .chain(near(u32::MAX / d * d))
+        })
+        .map(|x| [x])
+        .collect();
+    let outputs: Vec<String> = (DIVISORS.iter())
+        .flat_map(|d| [format!("a / {d}u"), format!("a % {d}u")])
+        .collect();
+    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+    let seen: Vec<Vec<u32>> = each("", &outputs, &rows);
+    for ([x], seen) in rows.into_iter().zip(seen) {
+        let expected: Vec<u32> = DIVISORS.iter().flat_map(|&d| [x / d, x % d]).collect();
+        assert_eq!(seen, expected, "of {x}");
+    }
+}
+
+#[test]
 fn numbers_are_clamped() {
     let rows = [
         [5, 0, 3],

@@ -49,6 +49,7 @@ pub struct Emitter<'p> {
     pub target: Target,
     pub parameters: ParameterLayout,
     pub contract: Contract,
+    pub fast_math: bool,
     pub polled: Polled,
     /// The kernel's body so far.
     pub body: String,
@@ -84,6 +85,7 @@ impl<'p> Emitter<'p> {
         target: Target,
         parameters: ParameterLayout,
         contract: Contract,
+        fast_math: bool,
     ) -> Emitter<'p> {
         Emitter {
             program,
@@ -91,6 +93,7 @@ impl<'p> Emitter<'p> {
             target,
             parameters,
             contract,
+            fast_math,
             polled: Polled::of(program),
             body: String::new(),
             prologue: String::new(),

@@ -211,6 +211,11 @@ impl Emitter<'_> {
     /// Where PTX promises nothing, a divisor of 1 gives what WGSL wants:
     /// `x / 0 = x`, `x % 0 = 0`, `MIN / -1 = MIN`, `MIN % -1 = 0`.
     fn divide(&mut self, op: BinaryOp, ty: Scalar, a: Val, b: Val, divisor: Operand) -> Val {
+        if let (Operand::Const(divisor), Scalar::U32) = (divisor, ty)
+            && divisor.bits != 0
+        {
+            return self.divide_by(op, a, divisor.bits as u32);
+        }
         let class = Class::of(ty);
         let ones = if class == Class::B32 {
             0xffff_ffff
@@ -236,7 +241,35 @@ impl Emitter<'_> {
             .into()
     }
 
-    /// Each rounded to nearest even by name: what says `.rn` is never contracted to a fused operation.
+    /// By a constant, which the assembler would divide by as by any number. (Granlund and Montgomery, "Division
+    /// by invariant integers using multiplication", figure 4.1.)
+    fn divide_by(&mut self, op: BinaryOp, x: Val, divisor: u32) -> Val {
+        if divisor.is_power_of_two() {
+            return match op {
+                BinaryOp::Div => {
+                    let shift = Val::Int(divisor.trailing_zeros().into());
+                    self.op32("shr.u32", &[x, shift])
+                }
+                _ => self.op32("and.b32", &[x, Val::Int(u64::from(divisor) - 1)]),
+            };
+        }
+        let log = 32 - (divisor - 1).leading_zeros();
+        let excess = (1u64 << log) - u64::from(divisor);
+        let factor = (excess << 32) / u64::from(divisor) + 1;
+        let high = self.op32("mul.hi.u32", &[x, Val::Int(factor)]);
+        let rest = self.op32("sub.u32", &[x, high]);
+        let half = self.op32("shr.u32", &[rest, Val::Int(1)]);
+        let sum = self.op32("add.u32", &[half, high]);
+        let quotient = self.op32("shr.u32", &[sum, Val::Int(u64::from(log) - 1)]);
+        if op == BinaryOp::Div {
+            return quotient;
+        }
+        let product = self.op32("mul.lo.u32", &[quotient, Val::Int(divisor.into())]);
+        self.op32("sub.u32", &[x, product])
+    }
+
+    /// Each rounded to nearest even by name: what says `.rn` is never contracted to a fused operation. What does
+    /// not may be, which is what fast mathematics is.
     fn float_binary(&mut self, op: BinaryOp, ty: Scalar, a: Val, b: Val) -> Val {
         let name = match op {
             BinaryOp::Add => "add",
@@ -253,7 +286,9 @@ impl Emitter<'_> {
                 unreachable!("validated: bit operations are on integers")
             }
         };
-        let opcode = format!("{name}.rn.{}", arithmetic(ty));
+        let may_fuse = self.fast_math && op != BinaryOp::Div && ty != Scalar::F16;
+        let rounding = if may_fuse { "" } else { ".rn" };
+        let opcode = format!("{name}{rounding}.{}", arithmetic(ty));
         let result = self.op(Class::of(ty), &opcode, &[a, b]).into();
         self.rounded(ty, result)
     }

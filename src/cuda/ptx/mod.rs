@@ -52,16 +52,27 @@ pub struct SharedMemory {
     pub dynamic: u64,
 }
 
-/// Emits PTX for a program that has passed `validate`.
-pub fn emit(program: &Program, uniformity: &Uniformity, target: Target) -> Result<Ptx> {
-    write(program, uniformity, target, Contract::LaunchSlot)
+/// Emits PTX for a program that has passed `validate`. `fast_math`: products and sums may be fused.
+pub fn emit(
+    program: &Program,
+    uniformity: &Uniformity,
+    target: Target,
+    fast_math: bool,
+) -> Result<Ptx> {
+    write(program, uniformity, target, Contract::LaunchSlot, fast_math)
 }
 
 /// The program as a module under the module-scope contract, which loads back as PTX. Refused if a grid
 /// barrier stands in a loop.
-pub fn export(program: &Program, uniformity: &Uniformity, target: Target) -> Result<String> {
+pub fn export(
+    program: &Program,
+    uniformity: &Uniformity,
+    target: Target,
+    fast_math: bool,
+) -> Result<String> {
     export::check(program)?;
-    Ok(write(program, uniformity, target, Contract::ModuleScope)?.text)
+    let contract = Contract::ModuleScope;
+    Ok(write(program, uniformity, target, contract, fast_math)?.text)
 }
 
 fn write(
@@ -69,8 +80,11 @@ fn write(
     uniformity: &Uniformity,
     target: Target,
     contract: Contract,
+    fast_math: bool,
 ) -> Result<Ptx> {
     target.check()?;
     let parameters = abi::ParameterLayout::of(program, bounds::Polled::of(program).any())?;
-    emitter::Emitter::new(program, uniformity, target, parameters, contract).finish()
+    let emitter =
+        emitter::Emitter::new(program, uniformity, target, parameters, contract, fast_math);
+    emitter.finish()
 }
