@@ -57,6 +57,8 @@ pub struct Emitter<'p> {
     pub locals: Vec<Reg>,
     pub builtins: HashMap<Builtin, Reg>,
     pub bases: HashMap<Region, Reg>,
+    /// The lanes of the warp that have an invocation, as bits.
+    pub existing: Option<Reg>,
     /// The first thing that cannot be emitted.
     pub refusal: Option<Error>,
     /// Offsets of the workgroup variables.
@@ -91,6 +93,7 @@ impl<'p> Emitter<'p> {
             locals: Vec::new(),
             builtins: HashMap::new(),
             bases: HashMap::new(),
+            existing: None,
             refusal: None,
             workgroup: crate::ir::layout(&program.workgroup).0,
             lines: Lines::of(&program.source),
