@@ -15,6 +15,8 @@ mod machine;
 #[path = "ptx/programs.rs"]
 #[allow(dead_code, reason = "some are only assembled")]
 mod programs;
+#[path = "ptx/warp.rs"]
+mod warp;
 
 use machine::{Launch, Outcome};
 use vyre::cuda::ptx::{self, Ptx, Target, abi};

@@ -115,7 +115,8 @@ impl Collective {
             SubgroupOp::Reduce(fold) => {
                 for distance in [1, 2, 4, 8, 16] {
                     for rank in (0..values.len().saturating_sub(distance)).step_by(2 * distance) {
-                        values[rank] = combine(fold, self.of, values[rank], values[rank + distance]);
+                        values[rank] =
+                            combine(fold, self.of, values[rank], values[rank + distance]);
                     }
                 }
                 let root = values[0];

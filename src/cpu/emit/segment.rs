@@ -516,7 +516,9 @@ impl Emitter<'_, '_> {
         builder.switch_to_block(next);
         // Each went where it went; the codes that were noted say it.
         let code = match by_themselves {
-            true => builder.ins().iconst(types::I32, i64::from(abi::END.cast_signed())),
+            true => builder
+                .ins()
+                .iconst(types::I32, i64::from(abi::END.cast_signed())),
             false => code,
         };
         if count == 1 {

@@ -7,9 +7,7 @@ use super::emitter::Emitter;
 use super::entry::SUBGROUP;
 use super::expr::{arithmetic, as_bits, bits};
 use super::text::{Class, Reg, Val};
-use crate::ir::{
-    BarrierId, BinaryOp, Builtin, Fold, MathOp, Operand, Scalar, SubgroupOp, ValueId,
-};
+use crate::ir::{BarrierId, BinaryOp, Builtin, Fold, MathOp, Operand, Scalar, SubgroupOp, ValueId};
 
 const ALL: Val = Val::Int(0xffff_ffff);
 const DISTANCES: [u64; 5] = [1, 2, 4, 8, 16];
@@ -61,12 +59,12 @@ impl Emitter<'_> {
             _ => None,
         };
         let neighbours = match op {
-            SubgroupOp::Reduce(fold) if !self.has_instruction(fold, of) => {
-                DISTANCES.map(|distance| self.above(members, distance)).to_vec()
-            }
-            SubgroupOp::Inclusive(_) | SubgroupOp::Exclusive(_) => {
-                DISTANCES.map(|distance| Some(self.below(members, distance))).to_vec()
-            }
+            SubgroupOp::Reduce(fold) if !self.has_instruction(fold, of) => DISTANCES
+                .map(|distance| self.above(members, distance))
+                .to_vec(),
+            SubgroupOp::Inclusive(_) | SubgroupOp::Exclusive(_) => DISTANCES
+                .map(|distance| Some(self.below(members, distance)))
+                .to_vec(),
             _ => Vec::new(),
         };
         for (&operand, &result) in operands.iter().zip(results) {
@@ -195,7 +193,8 @@ impl Emitter<'_> {
     fn ranked(&mut self, members: Members, count: i64) -> From {
         let found = self.reg(Class::B32);
         let Members { mask, lane, .. } = members;
-        self.put(format_args!("fns.b32 {found}, {mask}, {lane}, {count}"));
+        let count = Val::Int((count as u64) & 0xffff_ffff);
+        self.into(found, "fns.b32", &[mask, lane, count]);
         let is_there = self.pred("setp.ne.u32", &[found.into(), ALL]);
         self.if_there(members, found.into(), is_there)
     }

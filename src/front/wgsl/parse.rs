@@ -52,7 +52,7 @@ pub fn parse(source: &Source) -> Result<(Module, ModuleInfo)> {
     };
     barrier::check(&module, source)?;
     let info = Validator::new(ValidationFlags::all(), capabilities())
-        .validate(&module)
+        .validate(&subgroup::in_one_dimension(&module))
         .map_err(|error| {
             features::refusal(&module, source, &error)
                 .or_else(|| collision(&module, source, &error))
@@ -72,7 +72,8 @@ fn parse_error(source: &Source, error: &ParseError) -> Error {
     };
     if error.labels().any(|(span, _)| !in_text(span)) {
         // The added declaration is in the way; what is wrong shows without it.
-        if let Err(alone) = naga::front::wgsl::parse_str(&subgroup::without_directives(source.text()))
+        if let Err(alone) =
+            naga::front::wgsl::parse_str(&subgroup::without_directives(source.text()))
             && alone.labels().all(|(span, _)| ends_in_text(span))
         {
             return described_parse_error(source, &alone);

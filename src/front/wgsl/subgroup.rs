@@ -1,7 +1,10 @@
 //! Subgroup operations, and the directives that enable them.
 
+use std::borrow::Cow;
+
 use naga::{
-    CollectiveOperation, Direction, Expression, GatherMode, Handle, SubgroupOperation,
+    CollectiveOperation, Direction, EntryPoint, Expression, GatherMode, Handle, Module,
+    SubgroupOperation,
 };
 use smallvec::smallvec;
 
@@ -11,6 +14,9 @@ use super::tokens::tokens;
 use super::value::{Components, Value};
 use crate::error::Result;
 use crate::ir::{BinaryOp, Builtin, Const, Expr, Fold, Operand, Scalar, SubgroupOp};
+
+/// naga refuses longer dimensions of a workgroup.
+const LARGEST: u32 = 0x4000;
 
 impl<'a> Lower<'a> {
     pub fn ballot(
@@ -124,6 +130,25 @@ impl<'a> Lower<'a> {
     }
 }
 
+/// The module for naga to validate: it refuses `subgroup_id` and `subgroup_invocation_id` in workgroups of several
+/// dimensions, as other languages do not say how those are cut. Ours are, by `local_invocation_index`.
+pub fn in_one_dimension(module: &Module) -> Cow<'_, Module> {
+    let is_flat = |entry: &EntryPoint| entry.workgroup_size[1..] == [1, 1];
+    if module.entry_points.iter().all(is_flat) {
+        return Cow::Borrowed(module);
+    }
+    let mut module = module.clone();
+    for entry in &mut module.entry_points {
+        for size in &mut entry.workgroup_size[1..] {
+            // What is too large or zero is still refused.
+            if (1..=LARGEST).contains(size) {
+                *size = 1;
+            }
+        }
+    }
+    Cow::Owned(module)
+}
+
 /// What naga does not know the name of, but lets a program use.
 const KNOWN: [&str; 3] = ["subgroups", "subgroup_id", "subgroup_uniformity"];
 
@@ -178,13 +203,22 @@ mod tests {
     #[test]
     fn only_what_naga_does_not_know_goes() {
         let cases = [
-            ("enable subgroups;\nfn f() {}", "                 \nfn f() {}"),
+            (
+                "enable subgroups;\nfn f() {}",
+                "                 \nfn f() {}",
+            ),
             ("enable f16, subgroups; x", "enable f16,          ; x"),
             ("enable subgroups, f16; x", "enable            f16; x"),
-            ("enable f16; enable subgroups; x", "enable f16;                   x"),
+            (
+                "enable f16; enable subgroups; x",
+                "enable f16;                   x",
+            ),
             ("requires subgroup_id; x", "                      x"),
             ("// enable subgroups;\nx", "// enable subgroups;\nx"),
-            ("fn f() { enable subgroups; }", "fn f() { enable subgroups; }"),
+            (
+                "fn f() { enable subgroups; }",
+                "fn f() { enable subgroups; }",
+            ),
             ("enable", "enable"),
             ("enable subgroups", "                "),
         ];

@@ -75,7 +75,9 @@ pub fn analyse(program: &Program, cfg: &Cfg<'_>) -> Liveness {
             }
         }
         let at_end = match &block.end {
-            End::Branch { cond: x, .. } | End::Switch { selector: x, .. } => std::slice::from_ref(x),
+            End::Branch { cond: x, .. } | End::Switch { selector: x, .. } => {
+                std::slice::from_ref(x)
+            }
             End::Barrier { brought, .. } => brought.as_slice(),
             End::Jump(_) | End::Back(_) | End::Return => &[],
         };

@@ -201,7 +201,9 @@ fn root(program: &Program, root: &Root) -> String {
                 Level::Subgroup => "subgroup",
                 _ => "invocation",
             };
-            format!("{words}{at} is the result of a subgroup operation, of which each {whose} has its own")
+            format!(
+                "{words}{at} is the result of a subgroup operation, of which each {whose} has its own"
+            )
         }
         Why::Atomic(region) => {
             let name = region_name(program, region);

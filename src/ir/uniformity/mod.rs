@@ -78,7 +78,8 @@ pub fn analyse(program: &Program) -> Uniformity {
         .collect();
     // Those who meet at a barrier that is not proven may come from different rounds of a loop: what is
     // equal in every round is not equal among them. Nor is it when subgroups go through a loop by themselves.
-    let together = |place: &Option<NodeIx>| place.is_none_or(|at| levels.of(at) <= Level::Workgroup);
+    let together =
+        |place: &Option<NodeIx>| place.is_none_or(|at| levels.of(at) <= Level::Workgroup);
     let in_step = (barriers.iter()).all(|proof| *proof == Proof::Proven)
         && walked.barriers.iter().all(together);
     let level = |node| match in_step {
