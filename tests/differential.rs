@@ -7,6 +7,9 @@ mod eval;
 #[path = "common/generate/mod.rs"]
 mod generate;
 mod harness;
+#[path = "ptx/programs.rs"]
+#[allow(dead_code, reason = "only those with subgroups are of use here")]
+mod programs;
 
 use std::sync::Arc;
 
@@ -176,6 +179,32 @@ fn all_seeds(is_wild: bool, check: fn(u64) -> Result<Kind, String>) -> Vec<Kind>
 #[test]
 fn random_programs_give_the_evaluators_bytes() {
     all_seeds(false, check);
+}
+
+#[test]
+fn subgroups_give_the_evaluators_bytes() {
+    for source in programs::subgroups() {
+        for size in [1, 20, 32, 64, 75] {
+            let size_of = format!("@workgroup_size({size})");
+            let source = source.replace("@workgroup_size(64)", &size_of);
+            let options = Options {
+                subgroup_size: eval::SUBGROUP_SIZE,
+                ..Options::default()
+            };
+            let program = compile(&source, &options).unwrap_or_else(|e| panic!("{e}\n{source}"));
+            vyre::ir::validate(&program).unwrap();
+            let word = |i: u32| (i + 1).wrapping_mul(2_654_435_761) >> 7;
+            let contents = [vec![0; size * 3], (0..size as u32 * 3).map(word).collect()];
+            let mut expected = contents.clone().map(|words| bytes(&words));
+            eval::run(&program, [3, 1, 1], &mut expected, &[]).expect("it can be evaluated");
+            let found = harness::run(2, &source, [3, 1, 1], &contents);
+            assert_eq!(
+                bytes(&found[0]),
+                expected[0],
+                "{size} invocations\n{source}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -21,6 +21,11 @@ const VOLTA: Target = Target {
     sm: 70,
     ptx_version: (6, 4),
 };
+/// The first with reductions in one instruction.
+const AMPERE: Target = Target {
+    sm: 80,
+    ptx_version: (7, 0),
+};
 const HOPPER: Target = Target {
     sm: 90,
     ptx_version: (8, 0),
@@ -76,7 +81,7 @@ fn text(body: &str) -> String {
     emit(&kernel(body)).text
 }
 
-/// Assembles each for both targets; says how many failed and the first complaint.
+/// Assembles each for all targets; says how many failed and the first complaint.
 fn assemble_all(sources: &[String]) {
     let Some(assembler) = ptxas::find() else {
         println!(
@@ -91,7 +96,7 @@ fn assemble_all(sources: &[String]) {
     };
     let mut failures = Vec::new();
     for source in sources {
-        for target in [VOLTA, HOPPER] {
+        for target in [VOLTA, AMPERE, HOPPER] {
             let ptx = match try_emit(source, target) {
                 Ok(ptx) => ptx,
                 Err(error) => panic!("{error}\n{source}"),
@@ -155,6 +160,52 @@ fn measured_kernels_assemble() {
     if assembler.is_none() {
         println!("skipped: no ptxas; the kernels were emitted and not assembled");
     }
+}
+
+#[test]
+fn subgroups_are_reduced_by_one_instruction_where_there_is_one() {
+    let source = kernel("out[i] = subgroupAdd(input[i]) + subgroupMul(input[i]);");
+    let text = |target| try_emit(&source, target).unwrap().text;
+    let (old, new) = (text(VOLTA), text(AMPERE));
+    let count = |text: &str, what: &str| text.matches(what).count();
+    assert_eq!(
+        (count(&old, "redux"), count(&old, "shfl")),
+        (0, 10),
+        "{old}"
+    );
+    assert_eq!(
+        (count(&new, "redux.sync.add.u32"), count(&new, "shfl")),
+        (1, 5),
+        "{new}"
+    );
+    assert!(!new.contains("activemask"), "{new}");
+}
+
+#[test]
+fn who_takes_part_in_a_subgroup_operation_is_asked_only_where_it_is_not_proven() {
+    let asks = |body: &str| text(body).contains("activemask");
+    assert!(!asks("if gid.y == 3u { out[i] = subgroupMin(i); }"));
+    assert!(asks("if i == 3u { out[i] = subgroupMin(i); }"));
+    assert!(!asks(
+        "if i == 3u { out[0] = 1u; } out[i] = subgroupMin(i);"
+    ));
+    assert!(asks("if i == 3u { return; } out[i] = subgroupMin(i);"));
+    assert!(!asks(
+        "if subgroupAny(i == 3u) { out[i] = subgroupMin(i); }"
+    ));
+    assert!(asks(
+        "if subgroupInclusiveAdd(i) == 3u { out[i] = subgroupMin(i); }"
+    ));
+    // In a branch of their own, those who come have a result of their own.
+    assert!(asks(
+        "var s = 0u; if i == 3u { s = 1u; } if s == 0u { out[i] = subgroupMin(i); }"
+    ));
+    let old = Target {
+        sm: 70,
+        ptx_version: (6, 0),
+    };
+    let error = try_emit(&kernel("if i == 3u { out[i] = subgroupMin(i); }"), old).unwrap_err();
+    assert!(error.message().contains("PTX 6.2"), "{error}");
 }
 
 #[test]

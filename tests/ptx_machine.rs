@@ -15,12 +15,23 @@ mod machine;
 #[path = "ptx/programs.rs"]
 #[allow(dead_code, reason = "some are only assembled")]
 mod programs;
+#[path = "ptx/warp.rs"]
+mod warp;
 
 use machine::{Launch, Outcome};
 use vyre::cuda::ptx::{self, Ptx, Target, abi};
 use vyre::front::Options;
 use vyre::front::wgsl::compile;
 use vyre::ir::{Program, uniformity};
+
+const HOPPER: Target = Target {
+    sm: 90,
+    ptx_version: (8, 0),
+};
+const VOLTA: Target = Target {
+    sm: 70,
+    ptx_version: (6, 4),
+};
 
 struct Loaded {
     program: Program,
@@ -34,11 +45,7 @@ fn load(source: &str) -> Loaded {
         ..Options::default()
     };
     let program = compile(source, &options).unwrap_or_else(|e| panic!("{e}\n{source}"));
-    let target = Target {
-        sm: 90,
-        ptx_version: (8, 0),
-    };
-    let ptx = ptx::emit(&program, &uniformity::analyse(&program), target, false);
+    let ptx = ptx::emit(&program, &uniformity::analyse(&program), HOPPER, false);
     let ptx = ptx.unwrap_or_else(|e| panic!("{e}\n{source}"));
     Loaded { program, ptx }
 }
@@ -174,6 +181,32 @@ fn all_of_the_language_gives_the_evaluators_bytes() {
             for (binding, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 let (found, expected) = (words(found), words(expected));
                 assert_eq!(found, expected, "binding {binding}, seed {seed}\n{source}");
+            }
+        }
+    }
+}
+
+#[test]
+fn subgroups_give_the_evaluators_bytes() {
+    for source in programs::subgroups() {
+        for size in [1, 2, 5, 31, 32, 33, 64, 70] {
+            let size_of = format!("@workgroup_size({size})");
+            let mut loaded = load(&source.replace("@workgroup_size(64)", &size_of));
+            let word = |i: u32| (i + 1).wrapping_mul(2_654_435_761) >> 7;
+            let contents = [vec![0; size * 2], (0..size as u32 * 2).map(word).collect()];
+            let contents = contents.map(|words| bytes(&words));
+            // With the instructions of old machines too.
+            for target in [HOPPER, VOLTA] {
+                let proofs = uniformity::analyse(&loaded.program);
+                loaded.ptx =
+                    ptx::emit(&loaded.program, &proofs, target, false).expect("it can be emitted");
+                let (found, expected) = loaded.both([2, 1, 1], &contents);
+                let (found, expected) = (words(&found[0]), words(&expected[0]));
+                assert_eq!(
+                    found, expected,
+                    "{size} invocations, sm_{}\n{source}",
+                    target.sm
+                );
             }
         }
     }

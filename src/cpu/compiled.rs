@@ -3,6 +3,7 @@
 use crate::backend::{ProgramDesc, Retained};
 use crate::cpu::emit::{self, Code};
 use crate::cpu::frame::Frame;
+use crate::cpu::subgroup::{self, Collective};
 use crate::error::{Error, Result, Status};
 use crate::front::Options;
 use crate::ir::phases::Phases;
@@ -15,6 +16,8 @@ pub struct Compiled {
     pub frame: Frame,
     pub buffers: Vec<BufferDecl>,
     barriers: Vec<Barrier>,
+    /// By barrier id.
+    collectives: Vec<Option<Collective>>,
     source: Source,
 }
 
@@ -45,12 +48,14 @@ impl Compiled {
         check_size(&program, &phases)?;
         let frame = Frame::of(&program, &phases.slots);
         let code = emit::compile(&program, &phases, &frame)?;
+        let collectives = subgroup::collectives(&program, &phases);
         Ok(Compiled {
             reflection: Reflection::of(&program, u64::MAX),
             code,
             frame,
             buffers: program.buffers,
             barriers: program.barriers,
+            collectives,
             source: program.source,
         })
     }
@@ -59,6 +64,18 @@ impl Compiled {
     pub fn is_grid_barrier(&self, code: u32) -> bool {
         self.barrier(code)
             .is_some_and(|barrier| barrier.scope == Scope::Grid)
+    }
+
+    /// Whether subgroups meet at this resume code.
+    pub fn is_for_subgroup(&self, code: u32) -> bool {
+        self.barrier(code)
+            .is_some_and(|barrier| barrier.scope == Scope::Subgroup)
+    }
+
+    /// What they exchange there.
+    pub fn collective(&self, code: u32) -> Option<Collective> {
+        let index = code.checked_sub(1)?;
+        self.collectives.get(index as usize).copied().flatten()
     }
 
     fn barrier(&self, code: u32) -> Option<Barrier> {
@@ -74,6 +91,7 @@ impl Compiled {
                 let name = match barrier.scope {
                     Scope::Grid => "the gridBarrier()",
                     Scope::Workgroup => "the workgroup barrier",
+                    Scope::Subgroup => "the subgroup operation",
                 };
                 match self.source.position(barrier.span) {
                     Some(at) => format!("{name} at {}:{}", at.line, at.column),
@@ -119,7 +137,7 @@ fn check_size(program: &Program, phases: &Phases<'_>) -> Result<()> {
     Err(Error::new(
         Status::InvalidProgram,
         format!(
-            "entry point `{}`: its {} barrier sites cut it into {blocks} basic blocks, more than {MOST_BLOCKS}; \
+            "entry point `{}`: its {} barriers and subgroup operations cut it into {blocks} basic blocks, more than {MOST_BLOCKS}; \
              what several conditional barriers lead to counts behind each of them",
             program.entry_point,
             program.barriers.len(),

@@ -6,7 +6,7 @@
 //! invocations can move as one vector.
 
 use crate::ir::phases::{Keep, Place, Sharing, Slots};
-use crate::ir::{MemoryId, Program, Scalar};
+use crate::ir::{MemoryId, Program, Scalar, Scope};
 
 /// Which frame, and the byte offset in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +33,48 @@ pub struct Frame {
     /// Private arrays that lie in scratch once for all invocations, zeroed by each that needs it.
     reused: Vec<bool>,
     pub zeroed: Vec<Zeroed>,
+    /// In scratch, if the program has subgroup operations.
+    pub subgroups: Option<Exchange>,
     /// Bytes of a scratch frame.
     pub scratch_size: u64,
     /// Bytes of one workgroup's persistent frame; 0 when nothing lives across a grid barrier.
     pub persistent_size: u64,
+}
+
+/// Where the invocations of a workgroup stand, and what they hand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The u32 resume code of each.
+    codes: u64,
+    /// Eight bytes of each, for the operands and the lane of one operation one after the other.
+    columns: u64,
+    invocations: u64,
+}
+
+impl Exchange {
+    /// Operands and lane.
+    const COLUMNS: u64 = 5;
+    const WIDTH: u64 = 8;
+
+    pub fn invocations(self) -> u64 {
+        self.invocations
+    }
+
+    pub fn codes(self) -> At {
+        At {
+            keep: Keep::Workgroup,
+            offset: self.codes,
+            stride: 4,
+        }
+    }
+
+    pub fn column(self, number: usize) -> At {
+        At {
+            keep: Keep::Workgroup,
+            offset: self.columns + number as u64 * self.invocations * Exchange::WIDTH,
+            stride: Exchange::WIDTH,
+        }
+    }
 }
 
 /// Head of a scratch frame: the emitted code writes here.
@@ -162,6 +200,14 @@ impl Frame {
                 }
             })
             .collect();
+        let subgroups = program.has_barrier(Scope::Subgroup).then(|| {
+            let size = Exchange::COLUMNS * Exchange::WIDTH * invocations;
+            Exchange {
+                codes: ends.take(Keep::Workgroup, 4 * invocations, 64),
+                columns: ends.take(Keep::Workgroup, size, 64),
+                invocations,
+            }
+        });
         let persistent = ends.persistent;
         Frame {
             slots: slot_places,
@@ -169,6 +215,7 @@ impl Frame {
             private,
             reused: slots.private.iter().map(Option::is_none).collect(),
             zeroed,
+            subgroups,
             scratch_size: ends.scratch.next_multiple_of(64),
             // Whole cache lines keep two workgroups apart; a few bytes are packed instead, because
             // a grid may have millions of workgroups.

@@ -157,6 +157,9 @@ impl Run<'_> {
                 };
             }
         }
+        if let Some(exchange) = self.compiled.frame.subgroups {
+            return self.in_turns(at, id, (exchange, scratch), persistent);
+        }
         loop {
             let Some(segment) = self.compiled.code.segment(at) else {
                 unreachable!("emitted code returns resume points that have segments");

@@ -2,7 +2,7 @@
 //!
 //! `backend`, `buffer` and `program` implement the traits of [`crate::backend`]. `compiled` is a program
 //! made ready by `emit` (IR to machine code) with its state laid out by `frame`.
-//! `grid` runs it, on the threads of `pool`, under the eye of `watchdog`, over the memory that
+//! `grid` runs it (in `turns` and with `subgroup` where subgroups meet), on the threads of `pool`, under the eye of `watchdog`, over the memory that
 //! `bound` locked and copied. `memory` and `recycler` are the bytes.
 
 mod backend;
@@ -16,6 +16,8 @@ mod memory;
 mod pool;
 mod program;
 mod recycler;
+mod subgroup;
+mod turns;
 mod watchdog;
 
 use std::sync::Arc;

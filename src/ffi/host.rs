@@ -41,8 +41,8 @@ pub unsafe extern "C" fn vyre_host_alloc(
     out: *mut *mut c_void,
     err: *mut *mut vyre_error,
 ) -> vyre_status {
-    // The address as a number: 0 is NULL.
     entry!(err: err, clear: [out.cast::<usize>()], {
+        // (Cleared as a number: 0 is NULL.)
         let out = required(out, &"out")?;
         let backend = backend_of(backend)?;
         if size == 0 {

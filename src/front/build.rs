@@ -6,7 +6,7 @@ use super::{fold, range};
 use crate::ir::{
     Access, AtomicOp, Barrier, BarrierId, BinaryOp, Body, Case, CompareOp, Const, Expr, Label,
     LocalDecl, LocalId, MathOp, Memory, MemoryId, Node, NodeKind, Operand, Scalar, Scope, Span,
-    UnaryOp, ValueDecl, ValueId,
+    SubgroupOp, UnaryOp, ValueDecl, ValueId,
 };
 
 /// What inlining and unrolling may grow a program to, in nodes. A lawful program is thousands of
@@ -316,10 +316,40 @@ impl Builder {
     }
 
     pub fn barrier(&mut self, scope: Scope) {
+        let id = self.site(scope);
+        self.push(NodeKind::Barrier(id));
+    }
+
+    fn site(&mut self, scope: Scope) -> BarrierId {
         let span = self.statement;
         let id = BarrierId(u32::try_from(self.barriers.len()).expect("bounded by the node budget"));
         self.barriers.push(Barrier { scope, span });
-        self.push(NodeKind::Barrier(id));
+        id
+    }
+
+    /// What the subgroup makes of 1 to 4 operands of one type that `op` takes.
+    pub fn subgroup(
+        &mut self,
+        op: SubgroupOp,
+        operands: &[Operand],
+        lane: Option<Operand>,
+    ) -> SmallVec<[Operand; 4]> {
+        let of = self.ty(operands[0]);
+        let ty = op.result(of).unwrap_or(of);
+        if self.is_exhausted() {
+            return SmallVec::from_elem(Const::zero(ty).into(), operands.len());
+        }
+        let results: SmallVec<[ValueId; 4]> = operands.iter().map(|_| self.value(ty)).collect();
+        let values = results.iter().map(|&v| v.into()).collect();
+        let site = self.site(Scope::Subgroup);
+        self.push(NodeKind::Subgroup {
+            site,
+            op,
+            operands: SmallVec::from_slice(operands),
+            lane,
+            results,
+        });
+        values
     }
 
     pub fn label(&mut self) -> Label {

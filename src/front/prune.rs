@@ -93,6 +93,9 @@ impl Live {
             | NodeKind::Continue(_)
             | NodeKind::Return
             | NodeKind::Barrier(_) => {}
+            NodeKind::Subgroup { operands, lane, .. } => {
+                operands.iter().chain(lane).for_each(|&x| self.read(x));
+            }
         }
     }
 

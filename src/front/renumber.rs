@@ -110,6 +110,15 @@ impl Numbers {
             | NodeKind::Continue(_)
             | NodeKind::Return
             | NodeKind::Barrier(_) => {}
+            NodeKind::Subgroup {
+                operands,
+                lane,
+                results,
+                ..
+            } => {
+                (operands.iter_mut().chain(lane)).for_each(|x| self.operand(x));
+                results.iter_mut().for_each(|v| self.value(v));
+            }
         }
     }
 

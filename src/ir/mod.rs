@@ -2,7 +2,8 @@
 //!
 //! A [`Program`] is one compute entry point after lowering: functions inlined, pointers resolved,
 //! vectors and structures split into scalars, control flow structured and labelled. `types` and
-//! `program` hold what a program is made of, `node` its statements, `expr` its pure computations.
+//! `program` hold what a program is made of, `node` its statements, `expr` its pure computations,
+//! `subgroup` what neighbouring invocations compute together.
 //! `validate` checks the form and `uniformity` proves that barriers are met evenly;
 //! `phases` cuts the program at its barriers. `source` turns spans into lines and columns.
 
@@ -12,6 +13,7 @@ pub mod phases;
 mod print;
 mod program;
 mod source;
+mod subgroup;
 #[cfg(test)]
 pub mod testing;
 mod types;
@@ -27,5 +29,6 @@ pub use program::{
     RuntimeArray, ValueDecl, layout,
 };
 pub use source::{Source, Span};
+pub use subgroup::{Fold, SubgroupOp};
 pub use types::{Const, Operand, Scalar, ValueId};
 pub use validate::{MAX_NESTING, validate};

@@ -1,6 +1,6 @@
 //! Statements: structured and labelled.
 
-use super::{BufferId, Const, Expr, MemoryId, Operand, Scalar, Span, ValueId};
+use super::{BufferId, Const, Expr, MemoryId, Operand, Scalar, Span, SubgroupOp, ValueId};
 
 /// A mutable scalar of an invocation; zero until first assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,14 +26,16 @@ impl BarrierId {
     }
 }
 
-/// Who meets at a barrier. Both order all memory of those who meet.
+/// Who meets at a barrier. All order all memory of those who meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
+    /// The active invocations of a subgroup: also those of each subgroup operation.
+    Subgroup,
     Workgroup,
     Grid,
 }
 
-/// One barrier call site (a function called twice gives two).
+/// One call site of a barrier or a subgroup operation (a function called twice gives two).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barrier {
     pub scope: Scope,
@@ -166,4 +168,15 @@ pub enum NodeKind {
     /// Ends the invocation.
     Return,
     Barrier(BarrierId),
+    /// The invocations of a subgroup exchange values: 1 to 4 operands of one type, each by itself.
+    Subgroup {
+        /// Of scope `Subgroup`.
+        site: BarrierId,
+        op: SubgroupOp,
+        operands: smallvec::SmallVec<[Operand; 4]>,
+        /// u32; only of `Shuffle`.
+        lane: Option<Operand>,
+        /// One for each operand.
+        results: smallvec::SmallVec<[ValueId; 4]>,
+    },
 }

@@ -205,6 +205,21 @@ impl Printer<'_> {
                 let scope = self.program.barriers[id.index()].scope;
                 writeln!(f, "barrier {} ({scope:?})", id.0)
             }
+            NodeKind::Subgroup {
+                site,
+                op,
+                operands,
+                lane,
+                results,
+            } => {
+                let results: Vec<String> = results.iter().map(|v| self.defined(*v)).collect();
+                let (results, operands) = (results.join(", "), list(operands));
+                write!(f, "{results} = subgroup {} {op:?} {operands}", site.0)?;
+                if let Some(lane) = lane {
+                    write!(f, " of lane {lane}")?;
+                }
+                writeln!(f)
+            }
         }
     }
 }

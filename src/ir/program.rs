@@ -141,7 +141,11 @@ impl Program {
     }
 
     pub fn has_grid_barrier(&self) -> bool {
-        self.barriers.iter().any(|b| b.scope == Scope::Grid)
+        self.has_barrier(Scope::Grid)
+    }
+
+    pub fn has_barrier(&self, scope: Scope) -> bool {
+        self.barriers.iter().any(|b| b.scope == scope)
     }
 }
 

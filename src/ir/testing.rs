@@ -299,7 +299,26 @@ impl Maker {
     fn barrier(&mut self, scope: Scope) {
         let id = BarrierId(self.program.barriers.len() as u32);
         self.push("barrier", NodeKind::Barrier(id));
+        self.note_barrier(scope);
+    }
+
+    fn note_barrier(&mut self, scope: Scope) {
         let span = self.bodies.last().unwrap().last().unwrap().span;
         self.program.barriers.push(Barrier { scope, span });
+    }
+
+    pub fn subgroup(&mut self, op: SubgroupOp, operand: Operand, lane: Option<Operand>) -> Operand {
+        let of = self.program.operand_type(operand);
+        let result = self.value(op.result(of).unwrap_or(of));
+        let kind = NodeKind::Subgroup {
+            site: BarrierId(self.program.barriers.len() as u32),
+            op,
+            operands: smallvec::smallvec![operand],
+            lane,
+            results: smallvec::smallvec![result],
+        };
+        self.push("subgroup", kind);
+        self.note_barrier(Scope::Subgroup);
+        result.into()
     }
 }

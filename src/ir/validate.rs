@@ -9,6 +9,7 @@
 //! - of a branch of an `If` or `Switch`, nowhere else.
 
 mod memory;
+mod subgroup;
 mod types;
 
 use std::collections::{HashMap, HashSet};
@@ -201,6 +202,7 @@ impl Validator<'_> {
             NodeKind::Continue(label) => self.leave(*label, true),
             NodeKind::Return => Ok(()),
             NodeKind::Barrier(id) => self.barrier(*id),
+            NodeKind::Subgroup { .. } => self.subgroup(&node.kind),
         }
     }
 

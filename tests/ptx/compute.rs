@@ -82,11 +82,24 @@ pub fn compute(op: &[&str], x: &[u64]) -> u64 {
             }
         }
         ("cvt", _) => convert(op, x[0]),
+        ("fns", _) => nth_set(x[0], x[1], x[2] as u32 as i32),
         ("rsqrt", "f32") => f32::to_bits((1.0 / f64::from(f32_of(x[0])).sqrt()) as f32).into(),
         (_, "f32") => u64::from(float32(op, x).to_bits()),
         (_, "f64") => float64(op, x).to_bits(),
         _ => bits_and_integers(op, ty, x),
     }
+}
+
+/// The place of the `count`-th bit that is set from `base` on, downward if negative.
+fn nth_set(mask: u64, base: u64, count: i32) -> u64 {
+    assert!(base < 32 && count != 0, "fns of {base}, {count}");
+    let is_set = |&bit: &u64| mask >> bit & 1 == 1;
+    let nth = count.unsigned_abs() as usize - 1;
+    let found = match count > 0 {
+        true => (base..32).filter(is_set).nth(nth),
+        false => (0..=base).rev().filter(is_set).nth(nth),
+    };
+    found.unwrap_or(0xffff_ffff)
 }
 
 /// `min` and `max`: the number of the two; PTX orders zeros, but the code must not count on it, so the

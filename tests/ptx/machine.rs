@@ -3,6 +3,7 @@
 
 use super::compute::{compute, width};
 use super::decode::{self, Arg, Instruction, Module};
+use super::warp;
 
 use vyre::cuda::ptx::Ptx;
 use vyre::cuda::ptx::abi::{record, slot};
@@ -53,7 +54,15 @@ struct Thread {
     waits: bool,
     /// Where the outcome of the vote goes that it takes part in, and its own part.
     vote: Option<(Arg, bool)>,
+    /// Stands at an instruction of its warp.
+    joins: bool,
     done: bool,
+}
+
+impl Thread {
+    fn is_stopped(&self) -> bool {
+        self.done || self.waits || self.joins
+    }
 }
 
 struct Group {
@@ -148,6 +157,7 @@ pub fn run(ptx: &Ptx, launch: &mut Launch<'_>) -> Outcome {
             local: vec![0xa5; local],
             waits: false,
             vote: None,
+            joins: false,
             done: false,
         })
     };
@@ -196,12 +206,17 @@ impl Machine<'_> {
                 let mut threads = std::mem::take(&mut group.threads);
                 for thread in &mut threads {
                     for _ in 0..TURN {
-                        if thread.done || thread.waits {
+                        if thread.is_stopped() {
                             break;
                         }
                         self.step(thread, group);
                     }
                     running |= !thread.done;
+                }
+                for warp in threads.chunks_mut(32) {
+                    if warp.iter().all(Thread::is_stopped) {
+                        self.meet(warp, group);
+                    }
                 }
                 if threads.iter().all(|thread| thread.done || thread.waits) {
                     let any = (threads.iter()).any(|t| matches!(t.vote, Some((_, true))));
@@ -238,13 +253,18 @@ impl Machine<'_> {
                 other => panic!("a branch to {other:?}"),
             },
             "ret" | "exit" => thread.done = true,
-            "bar" | "barrier" => {
+            "bar" | "barrier" if op[1] != "warp" => {
                 thread.waits = true;
                 if op[1] == "red" {
                     assert_eq!(op[2..], ["or", "pred"]);
                     let own = self.value(&instruction.args[2], thread, group) & 1 == 1;
                     thread.vote = Some((instruction.args[0].clone(), own));
                 }
+            }
+            "bar" | "shfl" | "vote" | "redux" | "activemask" => {
+                // It stays here until its warp has come.
+                thread.pc -= 1;
+                thread.joins = true;
             }
             "fence" => {}
             "ld" | "st" | "atom" | "red" => self.access(&op, instruction, thread, group),
@@ -263,6 +283,41 @@ impl Machine<'_> {
                 }
                 let result = compute(&op, &args);
                 set(thread, &instruction.args[0], result);
+            }
+        }
+    }
+
+    /// Of the warp's threads that stand at instructions of the warp, those at the first one go on: branches
+    /// that part are joined behind both.
+    fn meet(&mut self, warp: &mut [Thread], group: &mut Group) {
+        let joining = warp.iter().filter(|thread| thread.joins);
+        let Some(pc) = joining.map(|thread| thread.pc).min() else {
+            return;
+        };
+        let instruction = &self.module.code[pc];
+        assert!(
+            instruction.guard.is_none(),
+            "a guarded {:?}",
+            instruction.op
+        );
+        let is_here = |thread: &Thread| thread.joins && thread.pc == pc;
+        let op: Vec<&str> = instruction.op.iter().map(String::as_str).collect();
+        let first = if op[0] == "bar" { 0 } else { 1 };
+        let args: Vec<Option<Vec<u64>>> = (warp.iter())
+            .map(|thread| {
+                let args = instruction.args.iter().skip(first);
+                let values = || args.map(|arg| self.value(arg, thread, group)).collect();
+                is_here(thread).then(values)
+            })
+            .collect();
+        let results = warp::together(&op, &args);
+        for (thread, result) in warp.iter_mut().zip(results) {
+            if let Some(result) = result {
+                if first == 1 {
+                    set(thread, &instruction.args[0], result);
+                }
+                thread.joins = false;
+                thread.pc += 1;
             }
         }
     }

@@ -162,6 +162,66 @@ fn barriers(programs: &mut Vec<String>) {
     }
 }
 
+/// Each invocation writes only its own word, so any workgroup size has one right result.
+pub fn subgroups() -> Vec<String> {
+    let mut programs = Vec::new();
+    for ty in ["u32", "i32", "f32", "f16", "u64", "i64", "f64"] {
+        let from = match ty {
+            "f64" => "f64(f32(input[i] & 1023u) * 0.37)",
+            "f32" | "f16" => &format!("{ty}(f32(input[i] & 1023u) * 0.37)"),
+            _ => &format!("{ty}(input[i])"),
+        };
+        let own = if ty.starts_with('f') {
+            ""
+        } else {
+            "r += subgroupAnd(a) + subgroupOr(a) + subgroupXor(a);"
+        };
+        let body = format!(
+            "let a = {from}; var r = a; let v = vec3(a, r + a, {ty}(lane));
+            r += subgroupAdd(a); r += subgroupMul(a); r += subgroupMin(a) + subgroupMax(a); {own}
+            r += subgroupInclusiveAdd(a) + subgroupExclusiveAdd(a) - subgroupInclusiveMul(a); r += subgroupExclusiveMul(a);
+            r += subgroupShuffle(a, input[i] % 40u) + subgroupShuffleXor(a, 5u) + subgroupShuffleUp(a, 2u);
+            r += subgroupShuffleDown(a, 3u) + subgroupBroadcast(a, 0u) + subgroupBroadcastFirst(r);
+            r += quadBroadcast(a, 1u) + quadSwapX(a) + quadSwapY(a) + quadSwapDiagonal(a);
+            let w = subgroupAdd(v) + subgroupInclusiveAdd(v.yxz); r += w.x + w.y * w.z;
+            let b = subgroupBallot(r > a); out[i] = b.x ^ u32(r) + u32(subgroupAll(r > a)) + 2u * u32(subgroupAny(r < a));"
+        );
+        programs.push(body.clone());
+        // Where not all come, and where subgroups go by themselves.
+        programs.push(format!(
+            "if input[i] % 3u == 1u {{ {body} }} else if lane > 20u {{ return; }}
+            out[i] += subgroupAdd(1u) + subgroupExclusiveAdd(lane);"
+        ));
+        programs.push(format!(
+            "for (var k = 0u; k < lid / 32u + 1u; k++) {{ {body} }} if subgroup == 1u {{ {body} }}"
+        ));
+    }
+    programs.push("sums[lid] = input[i]; subgroupBarrier(); out[i] = sums[lid ^ 1u];".into());
+    programs.push(
+        "var k = 0u; loop { if k > input[i] % 5u { break; } k += 1u; out[i] += subgroupAdd(k); subgroupBarrier(); }
+        out[i] ^= subgroupMax(k);"
+            .into(),
+    );
+    programs.push(
+        "let s = subgroupAdd(input[i]); if lane == 0u { sums[subgroup] = s; } workgroupBarrier();
+        if subgroup == 0u { let t = subgroupAdd(select(0u, sums[lane], lane < subgroups)); if lane == 0u { sums[63] = t; } }
+        workgroupBarrier(); out[i] = sums[63];"
+            .into(),
+    );
+    let framed = |body: String| {
+        format!(
+            "enable f16; enable subgroups; var<workgroup> sums: array<u32, 64>;
+            @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+            @group(0) @binding(1) var<storage, read> input: array<u32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) gid: vec3u,
+                @builtin(local_invocation_index) lid: u32, @builtin(subgroup_invocation_id) lane: u32,
+                @builtin(subgroup_id) subgroup: u32, @builtin(num_subgroups) subgroups: u32) {{
+                let i = gid.x; {body} }}"
+        )
+    };
+    programs.into_iter().map(framed).collect()
+}
+
 /// The programs that the documentation shows as right.
 fn shown(programs: &mut Vec<String>) {
     for text in [
@@ -189,6 +249,10 @@ pub fn exact() -> Vec<String> {
 pub fn all() -> Vec<String> {
     let mut programs = exact();
     elementary(&mut programs);
+    for source in subgroups() {
+        programs.push(source.replace("@workgroup_size(64)", "@workgroup_size(50)"));
+        programs.push(source);
+    }
     shown(&mut programs);
     programs.push(include_str!("../../examples/c/reach.wgsl").into());
     programs.push(include_str!("../../examples/c/heat.wgsl").into());

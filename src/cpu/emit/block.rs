@@ -47,6 +47,7 @@ impl Emitter<'_, '_> {
                 self.builder.def_var(variable, value);
             }
             NodeKind::Clear(memory) => self.clear(*memory),
+            NodeKind::Subgroup { results, .. } => self.take(results),
             NodeKind::If { .. }
             | NodeKind::Block { .. }
             | NodeKind::Loop { .. }

@@ -14,7 +14,7 @@ use super::segment::{self, Source};
 use crate::cpu::frame::Frame;
 use crate::error::{Error, Result, Status};
 use crate::ir::Program;
-use crate::ir::phases::Phases;
+use crate::ir::phases::{Phases, ResumePoint};
 
 /// A program's machine code, freed on drop.
 pub struct Code {
@@ -159,7 +159,7 @@ pub fn compile(program: &Program, phases: &Phases<'_>, frame: &Frame) -> Result<
             )
             .map_err(|error| internal("declare", error))?;
         let builder = FunctionBuilder::new(&mut context.func, &mut frontend);
-        segment::emit(source, segment, builder);
+        segment::emit(source, ResumePoint(index as u32), segment, builder);
         module
             .define_function(id, &mut context)
             .map_err(|error| refused(program, error))?;

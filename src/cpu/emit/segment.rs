@@ -71,7 +71,9 @@ pub struct Emitter<'a, 'f> {
     loaded: HashSet<ValueId>,
     blocks: HashMap<BlockId, clif::Block>,
     /// Where an invocation goes with the resume code that it arrived at.
-    arrived: clif::Block,
+    pub arrived: clif::Block,
+    /// Where the turn of an invocation ends.
+    pub next: clif::Block,
     /// Where everybody goes once the stop flag is set.
     stopped: clif::Block,
 }
@@ -82,7 +84,7 @@ fn fixed() -> MemFlagsData {
 }
 
 /// For slots.
-fn plain() -> MemFlagsData {
+pub fn plain() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
@@ -94,7 +96,12 @@ fn offset32(offset: u64) -> i32 {
 const INLINE_ZEROS: u64 = 64;
 
 /// Fills in the body of one segment's function.
-pub fn emit<'a>(source: Source<'a>, segment: &'a Segment, mut builder: FunctionBuilder<'_>) {
+pub fn emit<'a>(
+    source: Source<'a>,
+    point: ResumePoint,
+    segment: &'a Segment,
+    mut builder: FunctionBuilder<'_>,
+) {
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
     builder.switch_to_block(entry);
@@ -117,6 +124,7 @@ pub fn emit<'a>(source: Source<'a>, segment: &'a Segment, mut builder: FunctionB
     });
     let index64 = builder.ins().uextend(types::I64, index);
     let arrived = builder.create_block();
+    let next = builder.create_block();
     let stopped = builder.create_block();
     let blocks = segment
         .blocks
@@ -138,8 +146,10 @@ pub fn emit<'a>(source: Source<'a>, segment: &'a Segment, mut builder: FunctionB
         loaded: segment.live_values.iter().copied().collect(),
         blocks,
         arrived,
+        next,
         stopped,
     };
+    emitter.pass_by_others(point);
     emitter.start_invocation();
     emitter.blocks();
     emitter.finish_invocation(turn);
@@ -407,7 +417,12 @@ impl Emitter<'_, '_> {
                 let default = self.blocks[default];
                 switch.emit(&mut self.builder, selector, default);
             }
-            End::Barrier { barrier, .. } => self.arrive(*barrier),
+            End::Barrier {
+                barrier, brought, ..
+            } => {
+                self.bring(brought);
+                self.arrive(*barrier);
+            }
             End::Return => {
                 let code = self
                     .builder
@@ -455,12 +470,14 @@ impl Emitter<'_, '_> {
     fn finish_invocation(&mut self, turn: clif::Block) {
         let size = self.source.program.workgroup_size;
         let count = self.source.program.workgroup_invocations();
-        let votes = count > 1 && self.segment.exits.len() > 1;
+        let by_themselves = self.source.frame.subgroups.is_some();
+        let votes = count > 1 && self.segment.exits.len() > 1 && !by_themselves;
         let scratch = self.shared.scratch;
+        let next = self.next;
+        self.builder.switch_to_block(self.arrived);
+        let code = self.builder.append_block_param(self.arrived, types::I32);
+        self.note(code);
         let builder = &mut self.builder;
-        builder.switch_to_block(self.arrived);
-        let code = builder.append_block_param(self.arrived, types::I32);
-        let next = builder.create_block();
         if votes {
             let (first, other) = (builder.create_block(), builder.create_block());
             let disagreed = builder.create_block();
@@ -497,6 +514,13 @@ impl Emitter<'_, '_> {
             builder.ins().jump(next, &[]);
         }
         builder.switch_to_block(next);
+        // Each went where it went; the codes that were noted say it.
+        let code = match by_themselves {
+            true => builder
+                .ins()
+                .iconst(types::I32, i64::from(abi::END.cast_signed())),
+            false => code,
+        };
         if count == 1 {
             builder.ins().return_(&[code]);
         } else {

@@ -111,6 +111,7 @@ impl Emitter<'_> {
             // The invocations of a warp may come here one by one, which `bar` does not allow.
             Scope::Workgroup => self.put("barrier.sync 0"),
             Scope::Grid => self.grid_barrier(id),
+            Scope::Subgroup => self.subgroup_barrier(id),
         }
     }
 

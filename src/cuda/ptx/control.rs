@@ -78,6 +78,13 @@ impl Emitter<'_> {
             }
             NodeKind::Return => self.put("bra $end"),
             NodeKind::Barrier(id) => self.barrier(*id),
+            NodeKind::Subgroup {
+                site,
+                op,
+                operands,
+                lane,
+                results,
+            } => self.subgroup((*site, *op), operands, *lane, results),
         }
     }
 

@@ -67,6 +67,8 @@ pub struct Emitter<'p> {
     pub bases: HashMap<Region, Reg>,
     /// Lengths of runtime-sized arrays that had to be computed.
     pub lengths: HashMap<BufferId, Reg>,
+    /// The lanes of the warp that have an invocation, as bits.
+    pub existing: Option<Reg>,
     /// The first thing that cannot be emitted.
     pub refusal: Option<Error>,
     /// Offsets of the workgroup variables.
@@ -106,6 +108,7 @@ impl<'p> Emitter<'p> {
             builtins: HashMap::new(),
             bases: HashMap::new(),
             lengths: HashMap::new(),
+            existing: None,
             refusal: None,
             workgroup: crate::ir::layout(&program.workgroup).0,
             lines: Lines::of(&program.source),

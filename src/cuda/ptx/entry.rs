@@ -14,7 +14,7 @@ const MOST_FIXED: u64 = 48 << 10;
 /// Local memory of an invocation, on every device.
 const MOST_PRIVATE: u64 = 512 << 10;
 /// Invocations of a subgroup: a warp.
-const SUBGROUP: u32 = 32;
+pub const SUBGROUP: u32 = 32;
 
 fn letter(axis: Axis) -> char {
     ['x', 'y', 'z'][axis.index()]

@@ -270,7 +270,7 @@ impl Emitter<'_> {
 
     /// Each rounded to nearest even by name: what says `.rn` is never contracted to a fused operation. What does
     /// not may be, which is what fast mathematics is.
-    fn float_binary(&mut self, op: BinaryOp, ty: Scalar, a: Val, b: Val) -> Val {
+    pub fn float_binary(&mut self, op: BinaryOp, ty: Scalar, a: Val, b: Val) -> Val {
         let name = match op {
             BinaryOp::Add => "add",
             BinaryOp::Sub => "sub",

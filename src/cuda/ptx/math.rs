@@ -96,7 +96,7 @@ impl Emitter<'_> {
 
     /// Floats: PTX gives the operand that is a number, as it should be. Equal operands have the same
     /// bits unless they are zeros, so that joining the signs orders those: -0 < +0.
-    fn min_max(&mut self, op: MathOp, of: Scalar, a: Val, b: Val) -> Val {
+    pub fn min_max(&mut self, op: MathOp, of: Scalar, a: Val, b: Val) -> Val {
         let (name, join) = match op {
             MathOp::Min => ("min", "or"),
             _ => ("max", "and"),

@@ -4,8 +4,9 @@
 //! holds the lines and registers, and `emitter` what is known while they are written. `entry` frames the
 //! kernel, `control` walks the statements, `memory` and `atomic` reach memory (`align` knows which
 //! addresses may be reached as vectors), `expr`, `convert`, `math`, `scale` and `elementary` compute.
-//! `barrier` makes a workgroup or the grid meet and bounds every wait; `bounds` finds the loops that end
-//! by themselves soon enough. `export` is what a module looks like that loads back as a caller's own.
+//! `barrier` makes a workgroup or the grid meet and bounds every wait, `subgroup` makes a warp exchange values;
+//! `bounds` finds the loops that end by themselves soon enough. `export` is what a module looks like that loads
+//! back as a caller's own.
 
 pub mod abi;
 mod align;
@@ -22,6 +23,7 @@ mod expr;
 mod math;
 mod memory;
 mod scale;
+mod subgroup;
 mod target;
 mod text;
 

@@ -69,6 +69,8 @@ impl<'a> Lower<'a> {
             Expression::Load { .. }
             | Expression::CallResult(_)
             | Expression::AtomicResult { .. }
+            | Expression::SubgroupBallotResult
+            | Expression::SubgroupOperationResult { .. }
             | Expression::WorkGroupUniformLoadResult { .. } => {
                 Err(self.internal(span, "a value before its evaluation"))
             }
@@ -77,7 +79,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn components(
+    pub fn components(
         &mut self,
         frame: &mut Frame<'a>,
         handle: Handle<Expression>,

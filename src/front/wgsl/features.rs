@@ -70,9 +70,6 @@ pub fn of_expression(expression: &Expression) -> Option<&'static str> {
         Expression::RayQueryVertexPositions { .. }
         | Expression::RayQueryProceedResult
         | Expression::RayQueryGetIntersection { .. } => "ray queries",
-        Expression::SubgroupBallotResult | Expression::SubgroupOperationResult { .. } => {
-            "subgroup operations"
-        }
         Expression::CooperativeLoad { .. } | Expression::CooperativeMultiplyAdd { .. } => {
             "cooperative matrices"
         }
@@ -86,9 +83,6 @@ pub fn of_statement(statement: &Statement) -> Option<&'static str> {
         Statement::ImageStore { .. } | Statement::ImageAtomic { .. } => "textures",
         Statement::RayQuery { .. } => "ray queries",
         Statement::RayPipelineFunction(_) => "ray tracing pipelines",
-        Statement::SubgroupBallot { .. }
-        | Statement::SubgroupGather { .. }
-        | Statement::SubgroupCollectiveOperation { .. } => "subgroup operations",
         Statement::CooperativeStore { .. } => "cooperative matrices",
         Statement::Kill => "discarded fragments",
         Statement::MemoryBarrier(_) => "memory barriers without a control barrier",

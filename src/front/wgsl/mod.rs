@@ -6,7 +6,8 @@
 //! the computations with `math` for the built-in functions, `value` what expressions give,
 //! `pointer` and `memory` where variables live and how they are reached, `globals` the module's
 //! variables that `reach` finds in use. `types` holds layouts (with `align` for what naga forgets), `indexed` which arrays need memory, `features` what is
-//! refused, and `barrier` is about `gridBarrier()`.
+//! refused, and `barrier` is about `gridBarrier()`
+//! and `subgroup` lowers what subgroups do.
 
 mod align;
 mod atomic;
@@ -26,6 +27,7 @@ mod parse;
 mod pointer;
 mod reach;
 mod statement;
+mod subgroup;
 #[cfg(test)]
 mod tests;
 pub mod tokens;

@@ -9,7 +9,7 @@ use naga::valid::{
 use naga::{Module, WithSpan};
 
 use super::lower::clamp;
-use super::{barrier, entry, features};
+use super::{barrier, entry, features, subgroup};
 use crate::error::{Error, Result};
 use crate::ir::{Source, Span};
 
@@ -44,14 +44,15 @@ fn capabilities() -> Capabilities {
 
 /// A valid module. `source` is the user's text.
 pub fn parse(source: &Source) -> Result<(Module, ModuleInfo)> {
-    let text = barrier::with_declaration(source.text());
+    let text = subgroup::without_directives(source.text());
+    let text = barrier::with_declaration(&text);
     let module = match naga::front::wgsl::parse_str(&text) {
         Ok(module) => module,
         Err(error) => return Err(parse_error(source, &error)),
     };
     barrier::check(&module, source)?;
     let info = Validator::new(ValidationFlags::all(), capabilities())
-        .validate(&module)
+        .validate(&subgroup::in_one_dimension(&module))
         .map_err(|error| {
             features::refusal(&module, source, &error)
                 .or_else(|| collision(&module, source, &error))
@@ -71,7 +72,8 @@ fn parse_error(source: &Source, error: &ParseError) -> Error {
     };
     if error.labels().any(|(span, _)| !in_text(span)) {
         // The added declaration is in the way; what is wrong shows without it.
-        if let Err(alone) = naga::front::wgsl::parse_str(source.text())
+        if let Err(alone) =
+            naga::front::wgsl::parse_str(&subgroup::without_directives(source.text()))
             && alone.labels().all(|(span, _)| ends_in_text(span))
         {
             return described_parse_error(source, &alone);

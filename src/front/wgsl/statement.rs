@@ -84,7 +84,21 @@ impl<'a> Lower<'a> {
             Statement::Break => return self.break_(frame, span),
             Statement::Continue => return self.continue_(frame, span),
             Statement::Return { value } => return self.return_(frame, *value),
-            Statement::ControlBarrier(flags) => self.control_barrier(*flags, span)?,
+            Statement::ControlBarrier(flags) => self.control_barrier(*flags),
+            Statement::SubgroupBallot { result, predicate } => {
+                self.ballot(frame, *predicate, *result)?;
+            }
+            Statement::SubgroupCollectiveOperation {
+                op,
+                collective_op,
+                argument,
+                result,
+            } => self.collective(frame, (*op, *collective_op), *argument, *result)?,
+            Statement::SubgroupGather {
+                mode,
+                argument,
+                result,
+            } => self.gather(frame, *mode, *argument, *result)?,
             Statement::Store { pointer, value } => {
                 let pointer = self.pointer(frame, *pointer)?;
                 let value = self.value(frame, *value)?;
@@ -120,12 +134,12 @@ impl<'a> Lower<'a> {
         Ok(Flow::On)
     }
 
-    fn control_barrier(&mut self, flags: Barrier, span: Span) -> Result<()> {
-        if flags.contains(Barrier::SUB_GROUP) {
-            return Err(self.unsupported(span, "subgroup operations are not supported"));
-        }
-        self.b.barrier(Scope::Workgroup);
-        Ok(())
+    fn control_barrier(&mut self, flags: Barrier) {
+        // One that says more than the subgroup is the workgroup's.
+        self.b.barrier(match flags == Barrier::SUB_GROUP {
+            true => Scope::Subgroup,
+            false => Scope::Workgroup,
+        });
     }
 
     fn if_(

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use smallvec::SmallVec;
+
 use crate::ir::{BarrierId, Body, Label, Node, NodeKind, Operand, Program};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,6 +38,8 @@ pub enum End {
     Barrier {
         barrier: BarrierId,
         next: BlockId,
+        /// What a subgroup operation takes along: its operands, and the lane.
+        brought: SmallVec<[Operand; 4]>,
     },
     Return,
 }
@@ -59,7 +63,8 @@ impl End {
     }
 }
 
-/// Straight-line nodes (`Let`, `Load`, `Store`, `Atomic`, `Assign`, `Clear`) and an end.
+/// Straight-line nodes (`Let`, `Load`, `Store`, `Atomic`, `Assign`, `Clear`) and an end. A `Subgroup` node reads
+/// its operands at the end of one block, and is the first of the next, where it defines its results.
 #[derive(Debug)]
 pub struct Block<'p> {
     pub nodes: Vec<&'p Node>,
@@ -224,9 +229,27 @@ impl<'p> Builder<'p> {
                     End::Barrier {
                         barrier: *barrier,
                         next,
+                        brought: SmallVec::new(),
                     },
                     next,
                 );
+            }
+            NodeKind::Subgroup {
+                site,
+                operands,
+                lane,
+                ..
+            } => {
+                let next = self.new_block();
+                self.end(
+                    End::Barrier {
+                        barrier: *site,
+                        next,
+                        brought: operands.iter().chain(lane).copied().collect(),
+                    },
+                    next,
+                );
+                self.cfg.blocks[next.index()].nodes.push(node);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Each item is walked backward from its uses to its definitions, so the cost is the size of the
 //! live ranges and not blocks times items.
 
-use super::cfg::{BlockId, Cfg};
+use super::cfg::{BlockId, Cfg, End};
 use super::uses;
 use crate::ir::{LocalId, MemoryId, Operand, Program, Region, ValueId};
 
@@ -74,11 +74,17 @@ pub fn analyse(program: &Program, cfg: &Cfg<'_>) -> Liveness {
                 kill(&mut sites, Item::Private(memory));
             }
         }
-        if let super::cfg::End::Branch { cond: x, .. } | super::cfg::End::Switch { selector: x, .. } =
-            &block.end
-            && let Operand::Value(value) = x
-        {
-            read(&mut sites, Item::Value(*value));
+        let at_end = match &block.end {
+            End::Branch { cond: x, .. } | End::Switch { selector: x, .. } => {
+                std::slice::from_ref(x)
+            }
+            End::Barrier { brought, .. } => brought.as_slice(),
+            End::Jump(_) | End::Back(_) | End::Return => &[],
+        };
+        for operand in at_end {
+            if let Operand::Value(value) = operand {
+                read(&mut sites, Item::Value(*value));
+            }
         }
     }
     walk(cfg, &numbering, &sites)

@@ -1,9 +1,9 @@
-//! A program cut at its barriers.
+//! A program cut at its barriers and subgroup operations.
 //!
 //! A *segment* is the code from a resume point (the program's start, or just behind a barrier) to
 //! the next barriers or the end. A backend runs one segment for every invocation, sees at which
 //! resume point they all arrived, and goes on there; nested loops, early exits and branches around
-//! barriers need no special case. `cfg` is the graph that is cut, `liveness` and `remat` find what
+//! barriers need no special case. A subgroup operation is a barrier that hands on values. `cfg` is the graph that is cut, `liveness` and `remat` find what
 //! has to be kept across each cut, `slots` gives it a place, `uses` is what nodes read and define.
 
 mod cfg;
@@ -138,7 +138,7 @@ fn segment(
             None => {
                 let block = *block;
                 match cfg.block(block).end {
-                    End::Barrier { barrier, next } => {
+                    End::Barrier { barrier, next, .. } => {
                         exits.push(Exit::Barrier(barrier));
                         at_barrier(barrier, next);
                     }
@@ -195,7 +195,7 @@ fn cuts<'l>(
     let mut result = vec![(None, live.at(BlockId::ENTRY))];
     for segment in segments.iter().flatten() {
         for &block in &segment.blocks {
-            if let End::Barrier { barrier, next } = cfg.block(block).end {
+            if let End::Barrier { barrier, next, .. } = cfg.block(block).end {
                 let scope = program.barriers[barrier.index()].scope;
                 result.push((Some(scope), live.at(next)));
             }

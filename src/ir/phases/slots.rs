@@ -72,7 +72,7 @@ impl Slots {
                 }
                 match scope {
                     None => slots.live_at_start(*item),
-                    Some(Scope::Workgroup) => {
+                    Some(Scope::Subgroup | Scope::Workgroup) => {
                         slots.keep(program, uniformity, *item, Keep::Workgroup)
                     }
                     Some(Scope::Grid) => slots.keep(program, uniformity, *item, Keep::Grid),
@@ -118,7 +118,7 @@ impl Slots {
                     keep,
                     sharing: match level {
                         Level::Grid | Level::Workgroup => Sharing::Workgroup,
-                        Level::Varying => Sharing::Invocation,
+                        Level::Subgroup | Level::Varying => Sharing::Invocation,
                     },
                 });
             }

@@ -3,7 +3,8 @@
 use crate::ir::{Access, LocalId};
 use crate::ir::{Expr, MemoryId, Node, NodeKind, Operand, Region, ValueId};
 
-/// Calls `f` with every operand that the node reads.
+/// Calls `f` with every operand that the node reads. Those of a subgroup operation are read at the end of the
+/// block before.
 pub fn operands(node: &Node, mut f: impl FnMut(Operand)) {
     match &node.kind {
         NodeKind::Let { expr, .. } => expr_operands(expr, f),
@@ -30,7 +31,8 @@ pub fn operands(node: &Node, mut f: impl FnMut(Operand)) {
         | NodeKind::Break(_)
         | NodeKind::Continue(_)
         | NodeKind::Return
-        | NodeKind::Barrier(_) => {}
+        | NodeKind::Barrier(_)
+        | NodeKind::Subgroup { .. } => {}
     }
 }
 
@@ -68,7 +70,10 @@ pub fn expr_operands(expr: &Expr, mut f: impl FnMut(Operand)) {
 pub fn definitions(node: &Node, mut f: impl FnMut(ValueId)) {
     match &node.kind {
         NodeKind::Let { value, .. } => f(*value),
-        NodeKind::Load { values, .. } => values.iter().copied().for_each(f),
+        NodeKind::Load {
+            values: results, ..
+        }
+        | NodeKind::Subgroup { results, .. } => results.iter().copied().for_each(f),
         NodeKind::Atomic {
             result, exchanged, ..
         } => result.iter().chain(exchanged).copied().for_each(f),

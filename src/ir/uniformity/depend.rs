@@ -98,6 +98,17 @@ impl Enter<'_, '_> {
                     self.varies(*value, Level::Varying, why, span);
                 }
             }
+            NodeKind::Subgroup { op, results, .. } => {
+                let level = match op.is_shared() {
+                    true => Level::Subgroup,
+                    false => Level::Varying,
+                };
+                for &value in results {
+                    // Those who come by themselves get a result of their own.
+                    self.graph.depend(value.index(), placed.control);
+                    self.varies(value, level, Why::Subgroup, span);
+                }
+            }
             _ => {}
         }
     }
@@ -146,6 +157,7 @@ impl Enter<'_, '_> {
             {
                 Level::Grid
             }
+            Builtin::SubgroupId => Level::Subgroup,
             _ => Level::Varying,
         }
     }
@@ -256,7 +268,10 @@ fn for_each_operand(expr: &Expr, mut f: impl FnMut(Operand)) {
 fn for_each_defined(kind: &NodeKind, mut f: impl FnMut(ValueId)) {
     match kind {
         NodeKind::Let { value, .. } => f(*value),
-        NodeKind::Load { values, .. } => values.iter().for_each(|v| f(*v)),
+        NodeKind::Load {
+            values: results, ..
+        }
+        | NodeKind::Subgroup { results, .. } => results.iter().for_each(|v| f(*v)),
         NodeKind::Atomic {
             result, exchanged, ..
         } => result.iter().chain(exchanged).for_each(|v| f(*v)),
@@ -292,6 +307,9 @@ fn for_each_used(kind: &NodeKind, mut f: impl FnMut(ValueId)) {
         } => {
             address(access, &mut operand);
             value.iter().chain(compare).for_each(|x| operand(*x));
+        }
+        NodeKind::Subgroup { operands, lane, .. } => {
+            operands.iter().chain(lane).for_each(|x| operand(*x));
         }
         NodeKind::Assign { value, .. } => operand(*value),
         NodeKind::If { cond, .. } => operand(*cond),

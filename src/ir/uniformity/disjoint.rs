@@ -39,10 +39,11 @@ pub fn proves(program: &Program, cfg: &Cfg<'_>, load: &Node, access: &Access) ->
     };
     // Workgroup memory is in order after every barrier, buffers after those of the grid.
     let cuts = |block: usize| match cfg.blocks[block].end {
-        End::Barrier { barrier, .. } => {
-            matches!(access.region, Region::Workgroup(_))
-                || program.barriers[barrier.index()].scope == Scope::Grid
-        }
+        End::Barrier { barrier, .. } => match program.barriers[barrier.index()].scope {
+            Scope::Subgroup => false,
+            Scope::Workgroup => matches!(access.region, Region::Workgroup(_)),
+            Scope::Grid => true,
+        },
         _ => false,
     };
     let starts = (0..cfg.blocks.len()).filter(|&b| cuts(b)).filter_map(|b| {

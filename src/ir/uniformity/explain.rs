@@ -40,6 +40,8 @@ pub enum Why {
     WorkgroupMemory(Region),
     /// The result of an atomic: it tells the order of invocations.
     Atomic(Region),
+    /// The result of a subgroup operation: each subgroup, or each invocation, has its own.
+    Subgroup,
 }
 
 /// Why a barrier is not proven.
@@ -121,6 +123,7 @@ pub fn refusal(program: &Program, barrier: &Barrier, cause: &Cause) -> Error {
     };
     let among = match cause.root.level {
         Level::Workgroup => "workgroups",
+        Level::Subgroup => "subgroups",
         Level::Grid | Level::Varying => "invocations",
     };
     let load = match cause.load {
@@ -172,6 +175,7 @@ fn root(program: &Program, root: &Root) -> String {
             let name = builtin_name(builtin);
             let whose = match root.level {
                 Level::Workgroup => "workgroup's",
+                Level::Subgroup => "subgroup's",
                 Level::Grid | Level::Varying => "invocation's",
             };
             match words {
@@ -191,6 +195,15 @@ fn root(program: &Program, root: &Root) -> String {
         Why::WorkgroupMemory(region) => {
             let name = region_name(program, region);
             format!("{words}{at} is a load from {name}, of which each workgroup has its own")
+        }
+        Why::Subgroup => {
+            let whose = match root.level {
+                Level::Subgroup => "subgroup",
+                _ => "invocation",
+            };
+            format!(
+                "{words}{at} is the result of a subgroup operation, of which each {whose} has its own"
+            )
         }
         Why::Atomic(region) => {
             let name = region_name(program, region);

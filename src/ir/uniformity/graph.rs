@@ -80,7 +80,7 @@ impl Graph {
     pub fn flood(&self) -> Levels {
         let users = Users::of(self.roles.len(), &self.edges);
         let mut reached: Vec<Option<Reached>> = vec![None; self.roles.len()];
-        for level in [Level::Varying, Level::Workgroup] {
+        for level in [Level::Varying, Level::Subgroup, Level::Workgroup] {
             let mut front = Vec::new();
             for &(node, source) in self.sources.iter().filter(|(_, s)| s.level == level) {
                 if reached[node].is_none() {

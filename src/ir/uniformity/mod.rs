@@ -18,6 +18,8 @@ mod tests;
 
 mod walk;
 
+use graph::NodeIx;
+
 pub use explain::{Cause, ConditionKind, Exit, Root, Why};
 
 use super::{BarrierId, Program, Scope};
@@ -30,6 +32,8 @@ pub enum Level {
     Grid,
     /// Each workgroup for itself.
     Workgroup,
+    /// Each subgroup for itself.
+    Subgroup,
     /// Nobody.
     Varying,
 }
@@ -62,6 +66,7 @@ pub fn analyse(program: &Program) -> Uniformity {
     let needed = |scope| match scope {
         Scope::Grid => Level::Grid,
         Scope::Workgroup => Level::Workgroup,
+        Scope::Subgroup => Level::Subgroup,
     };
     let barriers: Vec<Proof> = (program.barriers.iter().zip(&walked.barriers))
         .map(|(barrier, &place)| match place {
@@ -72,8 +77,11 @@ pub fn analyse(program: &Program) -> Uniformity {
         })
         .collect();
     // Those who meet at a barrier that is not proven may come from different rounds of a loop: what is
-    // equal in every round is not equal among them.
-    let in_step = barriers.iter().all(|proof| *proof == Proof::Proven);
+    // equal in every round is not equal among them. Nor is it when subgroups go through a loop by themselves.
+    let together =
+        |place: &Option<NodeIx>| place.is_none_or(|at| levels.of(at) <= Level::Workgroup);
+    let in_step = (barriers.iter()).all(|proof| *proof == Proof::Proven)
+        && walked.barriers.iter().all(together);
     let level = |node| match in_step {
         true => levels.of(node),
         false => Level::Varying,
@@ -91,7 +99,7 @@ impl Uniformity {
     }
 
     /// Why the program cannot run: the first grid barrier that not all may reach. (A workgroup barrier is
-    /// voted on when it is met.)
+    /// voted on when it is met, and a subgroup operation is for those who come to it.)
     pub fn refusal(&self, program: &Program) -> Option<Error> {
         (program.barriers.iter().zip(&self.barriers)).find_map(|(barrier, proof)| match proof {
             Proof::Unproven(cause) if barrier.scope == Scope::Grid => {

@@ -3,6 +3,7 @@
 mod memory;
 mod messages;
 mod paths;
+mod subgroups;
 mod values;
 
 use super::*;

@@ -237,9 +237,15 @@ impl<'a> Walk<'a> {
                 self.exit(Target::End, Exit::Return, node, control);
                 false
             }
+            NodeKind::Subgroup { site, .. } => {
+                self.barriers[site.index()] = Some(control);
+                true
+            }
             NodeKind::Barrier(id) => {
                 self.barriers[id.index()] = Some(control);
                 let start = match program.barriers[id.index()].scope {
+                    // The other subgroups do not wait, so what they write may be seen before and after.
+                    Scope::Subgroup => return true,
                     Scope::Workgroup => Start::Workgroup,
                     Scope::Grid => Start::Grid,
                 };

@@ -235,6 +235,38 @@ fn barriers_stand_once() {
 }
 
 #[test]
+fn subgroup_operations_take_what_they_take() {
+    let sum = SubgroupOp::Reduce(Fold::Add);
+    valid(|m| {
+        m.subgroup(sum, one(), None);
+    });
+    invalid("does not take bool", |m| {
+        m.subgroup(sum, Const::bool(true).into(), None);
+    });
+    invalid("does not take f32", |m| {
+        let op = SubgroupOp::Reduce(Fold::Xor);
+        m.subgroup(op, Const::f32(1.0).into(), None);
+    });
+    invalid("does not take u32", |m| {
+        m.subgroup(SubgroupOp::Exclusive(Fold::Max), one(), None);
+    });
+    invalid("lacks a lane", |m| {
+        m.subgroup(SubgroupOp::Shuffle, one(), None);
+    });
+    invalid("has a lane", |m| {
+        m.subgroup(sum, one(), Some(one()));
+    });
+    invalid("the lane is i32", |m| {
+        let lane = Const::i32(1).into();
+        m.subgroup(SubgroupOp::Shuffle, one(), Some(lane));
+    });
+    invalid("not the subgroup's", |m| {
+        m.subgroup(sum, one(), None);
+        m.program.barriers[0].scope = Scope::Workgroup;
+    });
+}
+
+#[test]
 fn switches_select_once() {
     let switch = |m: &mut Maker, selector: Operand, values: [Const; 2]| {
         let case = |value| Case {

@@ -1,9 +1,10 @@
 //! All invocations of a launch, from barrier to barrier.
 
-use super::EvalError;
 use super::invocation::{Ids, Invocation, Stop};
 use super::memory::Shared;
-use vyre::ir::{BarrierId, Program, Scope};
+use super::subgroup::{self, Part};
+use super::{EvalError, SUBGROUP_SIZE};
+use vyre::ir::{BarrierId, NodeKind, Program, Scope};
 
 /// Where a workgroup stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,16 +85,38 @@ fn phase(
     buffers: &mut [Vec<u8>],
     immediates: &[u8],
 ) -> Result<Place, EvalError> {
+    let mut stops = vec![None; group.invocations.len()];
     loop {
-        let mut stops = Vec::new();
-        for invocation in &mut group.invocations {
-            let mut shared = Shared {
-                program,
-                buffers,
-                workgroup: &mut group.memory,
-                immediates,
-            };
-            stops.push(invocation.resume(&mut shared)?);
+        for (invocation, stop) in group.invocations.iter_mut().zip(&mut stops) {
+            // The others wait.
+            if stop.is_none() {
+                let mut shared = Shared {
+                    program,
+                    buffers,
+                    workgroup: &mut group.memory,
+                    immediates,
+                };
+                *stop = Some(invocation.resume(&mut shared)?);
+            }
+        }
+        let site = |stop: &Option<Stop>| match stop {
+            Some(Stop::Barrier(id)) => {
+                (program.barriers[id.index()].scope == Scope::Subgroup).then_some(*id)
+            }
+            _ => None,
+        };
+        if let Some(first) = stops.iter().filter_map(site).min() {
+            let here = Some(Stop::Barrier(first));
+            let subgroups = (group.invocations.chunks_mut(SUBGROUP_SIZE as usize))
+                .zip(stops.chunks(SUBGROUP_SIZE as usize));
+            for (subgroup, stops) in subgroups {
+                exchange(program, subgroup, |lane| stops[lane] == here);
+            }
+            stops
+                .iter_mut()
+                .filter(|stop| **stop == here)
+                .for_each(|stop| *stop = None);
+            continue;
         }
         let first = stops[0];
         if let Some(other) = stops.iter().position(|&stop| stop != first) {
@@ -103,11 +126,39 @@ fn phase(
             )));
         }
         match first {
-            Stop::Done => return Ok(Place::Done),
-            Stop::Barrier(id) => match program.barriers[id.index()].scope {
+            None | Some(Stop::Done) => return Ok(Place::Done),
+            Some(Stop::Barrier(id)) => match program.barriers[id.index()].scope {
                 Scope::Grid => return Ok(Place::AtGridBarrier(id)),
-                Scope::Workgroup => {}
+                Scope::Workgroup | Scope::Subgroup => stops.fill(None),
             },
+        }
+    }
+}
+
+/// Gives those of a subgroup who stand at an operation their results.
+fn exchange(program: &Program, subgroup: &mut [Invocation<'_>], is_here: impl Fn(usize) -> bool) {
+    let here: Vec<usize> = (0..subgroup.len()).filter(|&lane| is_here(lane)).collect();
+    let stopped_at = here.first().and_then(|&lane| subgroup[lane].stopped_at());
+    let Some(NodeKind::Subgroup {
+        op,
+        operands,
+        lane: named,
+        results,
+        ..
+    }) = stopped_at
+    else {
+        return;
+    };
+    for (&operand, &result) in operands.iter().zip(results) {
+        let part = |&lane: &usize| Part {
+            lane: lane as u32,
+            operand: subgroup[lane].operand(operand),
+            named: named.map_or(0, |named| subgroup[lane].operand(named)),
+        };
+        let parts: Vec<Part> = here.iter().map(part).collect();
+        let values = subgroup::results(*op, program.operand_type(operand), &parts);
+        for (&lane, value) in here.iter().zip(values) {
+            subgroup[lane].define(result, value);
         }
     }
 }

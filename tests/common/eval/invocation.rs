@@ -217,18 +217,24 @@ impl<'p> Invocation<'p> {
                 }
             }
             NodeKind::Return => self.stack.clear(),
-            NodeKind::Barrier(id) => return Ok(Some(*id)),
+            NodeKind::Barrier(id) | NodeKind::Subgroup { site: id, .. } => return Ok(Some(*id)),
         }
         Ok(None)
     }
 
-    fn define(&mut self, value: ValueId, bits: u64) {
+    /// The node at which it stopped.
+    pub fn stopped_at(&self) -> Option<&'p NodeKind> {
+        let frame = self.stack.last()?;
+        Some(&frame.nodes.get(frame.next.checked_sub(1)?)?.kind)
+    }
+
+    pub fn define(&mut self, value: ValueId, bits: u64) {
         let width = self.program.value_type(value).bits();
         assert!(width == 64 || bits >> width == 0, "stray bits in {value:?}");
         self.values[value.index()] = bits;
     }
 
-    fn operand(&self, operand: Operand) -> u64 {
+    pub fn operand(&self, operand: Operand) -> u64 {
         match operand {
             Operand::Value(id) => self.values[id.index()],
             Operand::Const(c) => c.bits,

@@ -2,7 +2,7 @@
 //!
 //! It shares nothing with a backend but the IR's types. `invocation` walks the tree with a stack of
 //! its own, so that it can stop at a barrier; `grid` runs invocations one after the other from barrier to barrier;
-//! `memory` does accesses; `ops`, `float` and `math` compute on bit patterns.
+//! `subgroup` is what neighbours exchange, `memory` does accesses; `ops`, `float` and `math` compute on bit patterns.
 
 mod float;
 mod grid;
@@ -10,6 +10,7 @@ mod invocation;
 mod math;
 mod memory;
 mod ops;
+mod subgroup;
 
 pub use grid::run;
 

@@ -28,22 +28,6 @@ fn features_are_refused_by_name_and_place() {
             "derivatives",
         ),
         (
-            "X\n  let s = subgroupAdd(1u);\n}",
-            (2, 11),
-            "subgroup operations",
-        ),
-        ("X\n  subgroupBarrier();\n}", (2, 3), "subgroup operations"),
-        (
-            "X\n  let s = subgroupBroadcastFirst(1u);\n}",
-            (2, 11),
-            "subgroup operations",
-        ),
-        (
-            "X\n  let s = subgroupBallot(true);\n}",
-            (2, 11),
-            "subgroup operations",
-        ),
-        (
             "@group(0) @binding(0) var<storage, read_write> a: atomic<f32>;\nX\n  atomicAdd(&a, 1.0);\n}",
             (3, 3),
             "atomic operations on f32",

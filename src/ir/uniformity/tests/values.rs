@@ -31,7 +31,7 @@ fn builtins_have_their_levels() {
         (SubgroupSize, Grid),
         (NumSubgroups, Grid),
         (SubgroupInvocationId, Varying),
-        (SubgroupId, Varying),
+        (SubgroupId, Subgroup),
     ] {
         assert_eq!(level_of(size, builtin), level, "{builtin:?}");
     }
