@@ -137,7 +137,7 @@ fn check_size(program: &Program, phases: &Phases<'_>) -> Result<()> {
     Err(Error::new(
         Status::InvalidProgram,
         format!(
-            "entry point `{}`: its {} barriers and subgroup operations cut it into {blocks} basic blocks, more than {MOST_BLOCKS}; \
+            "entry point `{}`: its {} barrier sites (subgroup operations count) cut it into {blocks} basic blocks, more than {MOST_BLOCKS}; \
              what several conditional barriers lead to counts behind each of them",
             program.entry_point,
             program.barriers.len(),

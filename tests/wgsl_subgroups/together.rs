@@ -1,6 +1,6 @@
 //! Subgroup operations among barriers, loops and what lives across them.
 
-use super::{GROUPS, SIZES, check, harness, program, random};
+use super::{SIZES, check, harness, program, random};
 
 fn sum(words: &[u32]) -> u32 {
     words.iter().fold(0, |a, &b| a.wrapping_add(b))
@@ -121,5 +121,4 @@ fn many_workgroups_on_many_threads() {
             assert_eq!(found[i], sum(&words[i / 32 * 32..=i]));
         }
     }
-    assert!(GROUPS > 1);
 }

@@ -34,7 +34,7 @@ struct Members {
 
 /// A lane to get a value from, if there is one: else it is the own one.
 #[derive(Clone, Copy)]
-struct From {
+struct Source {
     lane: Val,
     is_there: Val,
 }
@@ -85,7 +85,7 @@ impl Emitter<'_> {
                     let folded = self.tree(members, (fold, of), x, &neighbours);
                     match (members.who, first) {
                         (Who::Existing | Who::Some, Some(first)) => {
-                            self.from_lane(of, folded, first, mask)
+                            self.held_by(of, folded, first, mask)
                         }
                         // Everybody has folded all.
                         _ => folded,
@@ -96,14 +96,14 @@ impl Emitter<'_> {
                     let whole = self.scan(mask, (fold, of), x, &neighbours);
                     match neighbours[0] {
                         Some(below) => {
-                            let before = self.from_lane(of, whole, below.lane, mask);
+                            let before = self.held_by(of, whole, below.lane, mask);
                             self.select(of, below.is_there, before, neutral(fold, of))
                         }
                         None => whole,
                     }
                 }
                 SubgroupOp::First | SubgroupOp::Shuffle => match first.or(lane) {
-                    Some(lane) => self.from_lane(of, x, lane, mask),
+                    Some(lane) => self.held_by(of, x, lane, mask),
                     None => x,
                 },
             };
@@ -165,7 +165,7 @@ impl Emitter<'_> {
     }
 
     /// The member whose rank is `distance` lower.
-    fn below(&mut self, members: Members, distance: u64) -> From {
+    fn below(&mut self, members: Members, distance: u64) -> Source {
         let Members { who, lane, .. } = members;
         if who == Who::Some {
             return self.ranked(members, -(distance as i64) - 1);
@@ -176,7 +176,7 @@ impl Emitter<'_> {
     }
 
     /// The member whose rank is `distance` higher; none where all lanes fold with a lane that holds the same.
-    fn above(&mut self, members: Members, distance: u64) -> Option<From> {
+    fn above(&mut self, members: Members, distance: u64) -> Option<Source> {
         let Members { who, lane, mask } = members;
         match who {
             Who::All => None,
@@ -190,7 +190,7 @@ impl Emitter<'_> {
     }
 
     /// The member that is the `count`-th from the own lane on, which is the first; backward if negative.
-    fn ranked(&mut self, members: Members, count: i64) -> From {
+    fn ranked(&mut self, members: Members, count: i64) -> Source {
         let found = self.reg(Class::B32);
         let Members { mask, lane, .. } = members;
         let count = Val::Int((count as u64) & 0xffff_ffff);
@@ -199,9 +199,9 @@ impl Emitter<'_> {
         self.if_there(members, found.into(), is_there)
     }
 
-    fn if_there(&mut self, members: Members, other: Val, is_there: Val) -> From {
+    fn if_there(&mut self, members: Members, other: Val, is_there: Val) -> Source {
         let lane = self.op32("selp.b32", &[other, members.lane, is_there]);
-        From { lane, is_there }
+        Source { lane, is_there }
     }
 
     /// A shift by more than the width leaves nothing.
@@ -221,7 +221,7 @@ impl Emitter<'_> {
     }
 
     /// What another lane holds in `x`.
-    fn from_lane(&mut self, ty: Scalar, x: Val, lane: Val, mask: Val) -> Val {
+    fn held_by(&mut self, ty: Scalar, x: Val, lane: Val, mask: Val) -> Val {
         self.exchanged("idx", ty, x, lane, mask)
     }
 
@@ -254,7 +254,7 @@ impl Emitter<'_> {
         members: Members,
         (fold, ty): (Fold, Scalar),
         mut x: Val,
-        above: &[Option<From>],
+        above: &[Option<Source>],
     ) -> Val {
         for (distance, from) in DISTANCES.into_iter().zip(above) {
             x = match from {
@@ -265,7 +265,7 @@ impl Emitter<'_> {
                     self.fold(fold, ty, x, other)
                 }
                 Some(from) => {
-                    let other = self.from_lane(ty, x, from.lane, members.mask);
+                    let other = self.held_by(ty, x, from.lane, members.mask);
                     let folded = self.fold(fold, ty, x, other);
                     self.select(ty, from.is_there, folded, x)
                 }
@@ -279,10 +279,10 @@ impl Emitter<'_> {
         mask: Val,
         (fold, ty): (Fold, Scalar),
         mut x: Val,
-        below: &[Option<From>],
+        below: &[Option<Source>],
     ) -> Val {
         for from in below.iter().flatten() {
-            let other = self.from_lane(ty, x, from.lane, mask);
+            let other = self.held_by(ty, x, from.lane, mask);
             let folded = self.fold(fold, ty, other, x);
             x = self.select(ty, from.is_there, folded, x);
         }
