@@ -76,7 +76,9 @@ static void imports_share_the_callers_memory(void) {
   FAILS_OUT(ARG, "multiple of 16", buffer, vyre_buffer_import(backend, start + 4, 32, &buffer, ERR));
   FAILS_OUT(ARG, "0 bytes", buffer, vyre_buffer_import(backend, start, 0, &buffer, ERR));
   FAILS_OUT(ARG, "wrap", buffer, vyre_buffer_import(backend, start, UINT64_MAX - 15, &buffer, ERR));
-  OK(vyre_buffer_release(owner, ERR));
+  if (check_on_cuda()) {
+    OK(vyre_buffer_release(owner, ERR));
+  }
 }
 
 /* Memory of the library's for the caller: copies go straight through it, it outlives its backend's handle. */
