@@ -206,6 +206,13 @@ scan_kernel(const uint4 *__restrict__ numbers, u32 *sums, uint4 *__restrict__ pr
 
 #define UNREACHED 0xffffffffu
 
+// What WGSL's atomicLoad is; through a volatile pointer it would be of the whole system.
+__device__ u32 atomic_load(const u32 *from) {
+  u32 value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from));
+  return value;
+}
+
 __global__ void __launch_bounds__(WIDTH)
 bfs_kernel(const u32 *__restrict__ offsets, const u32 *__restrict__ neighbours, u32 *levels, u32 *queue, u32 *found,
            bfs_parameters p) {
@@ -221,14 +228,13 @@ bfs_kernel(const u32 *__restrict__ offsets, const u32 *__restrict__ neighbours, 
       const u32 u = queue[i], end = offsets[u + 1];
       for (u32 arc = offsets[u]; arc < end; arc++) {
         const u32 v = neighbours[arc];
-        // Past the first-level cache, as an atomic load goes.
-        if (*(volatile u32 *)&levels[v] == UNREACHED) {
+        if (atomic_load(&levels[v]) == UNREACHED) {
           if (atomicExch(&levels[v], level + 1) == UNREACHED) queue[last + atomicAdd(&found[level], 1)] = v;
         }
       }
     }
     cg::this_grid().sync();
-    const u32 next = *(volatile u32 *)&found[level];
+    const u32 next = atomic_load(&found[level]);
     if (next == 0) break;
     first = last;
     last += next;
