@@ -138,6 +138,23 @@ pub struct ProgramDesc<'a> {
     pub workgroup_memory: u32,
 }
 
+impl<'a> ProgramDesc<'a> {
+    /// Everything else as it is when nothing is said about it.
+    pub fn new(format: Format, code: &'a [u8]) -> ProgramDesc<'a> {
+        ProgramDesc {
+            format,
+            code,
+            entry_point: None,
+            label: None,
+            flags: ProgramFlags::default(),
+            overrides: Vec::new(),
+            parameters: Vec::new(),
+            workgroup_size: [0; 3],
+            workgroup_memory: 0,
+        }
+    }
+}
+
 /// What a PTX kernel is passed for one of its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PtxParameter {

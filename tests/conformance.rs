@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64::Engine;
 use serde_json::Value;
-use vyre::backend::{Binding, BindingSource, Dispatch, Format, ProgramDesc, ProgramFlags};
+use vyre::backend::{Binding, BindingSource, Dispatch, Format, ProgramDesc};
 
 struct Vector {
     topic: String,
@@ -98,18 +98,15 @@ fn run(vector: &Value) -> Result<(), String> {
         .collect();
     let program = std::sync::Arc::clone(&backend)
         .load(&ProgramDesc {
-            format: Format::Wgsl,
-            code: vector["wgsl"].as_str().expect("a text").as_bytes(),
             entry_point: vector["entry"].as_str(),
-            label: None,
-            flags: ProgramFlags::default(),
             overrides: overrides
                 .iter()
                 .map(|(name, value)| (name.as_str(), *value))
                 .collect(),
-            parameters: vec![],
-            workgroup_size: [0; 3],
-            workgroup_memory: 0,
+            ..ProgramDesc::new(
+                Format::Wgsl,
+                vector["wgsl"].as_str().expect("a text").as_bytes(),
+            )
         })
         .map_err(|error| format!("load: {}", error.message()))?;
     let mut expected = Vec::new();

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use vyre::backend::{self, BackendDesc, Choice, Format, ProgramDesc, ProgramFlags};
+use vyre::backend::{self, BackendDesc, Choice, Format, ProgramDesc};
 use vyre::error::Status;
 
 struct Block {
@@ -57,15 +57,8 @@ fn check(path: &str, expected: usize, refused: usize) {
     } in blocks
     {
         let loaded = backend.clone().load(&ProgramDesc {
-            format: Format::Wgsl,
-            code: code.as_bytes(),
-            entry_point: None,
             label: Some(&place),
-            flags: ProgramFlags::default(),
-            overrides: Vec::new(),
-            parameters: Vec::new(),
-            workgroup_size: [0; 3],
-            workgroup_memory: 0,
+            ..ProgramDesc::new(Format::Wgsl, code.as_bytes())
         });
         match (loaded, refused) {
             (Ok(_), false) => {}

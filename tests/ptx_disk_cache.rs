@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use vyre::backend::{self, BackendDesc, Choice, Format, ProgramDesc, ProgramFlags};
+use vyre::backend::{self, BackendDesc, Choice, Format, ProgramDesc};
 use vyre::error::{Result, Status};
 
 const MARK: &str = "REPORT ";
@@ -28,15 +28,9 @@ fn describe() -> Result<Value> {
     let mut last = json!(null);
     for value in values.split(' ') {
         let program = backend.clone().load(&ProgramDesc {
-            format: Format::Wgsl,
-            code: SOURCE.as_bytes(),
-            entry_point: None,
             label: Some("label.wgsl"),
-            flags: ProgramFlags::default(),
             overrides: vec![("n", value.parse().expect("a number"))],
-            parameters: vec![],
-            workgroup_size: [0; 3],
-            workgroup_memory: 0,
+            ..ProgramDesc::new(Format::Wgsl, SOURCE.as_bytes())
         })?;
         last = json!({
             "reflection": format!("{:?}", program.reflection()),

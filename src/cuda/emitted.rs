@@ -71,17 +71,13 @@ impl Source {
     /// The program as text under the module-scope contract.
     pub fn export(&self, limits: &Limits, target: Target) -> Result<String> {
         let desc = ProgramDesc {
-            format: Format::Wgsl,
-            code: &self.code,
             entry_point: self.entry_point.as_deref(),
             label: self.label.as_deref(),
             flags: self.flags,
             overrides: (self.overrides.iter())
                 .map(|(name, value)| (&**name, *value))
                 .collect(),
-            parameters: Vec::new(),
-            workgroup_size: [0; 3],
-            workgroup_memory: 0,
+            ..ProgramDesc::new(Format::Wgsl, &self.code)
         };
         program::on_a_large_stack(|| {
             let checked = checked(&desc, limits)?;

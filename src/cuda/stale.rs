@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::backend::{
-    Backend, BackendDesc, Choice, Dispatch, Format, Program, ProgramDesc, ProgramFlags,
-    PtxContract, Report,
+    Backend, BackendDesc, Choice, Dispatch, Format, Program, ProgramDesc, PtxContract, Report,
 };
 use crate::error::{Result, Status};
 
@@ -31,17 +30,7 @@ const SOURCE: &str = "@compute @workgroup_size(64) fn main() { gridBarrier(); gr
 
 fn load(backend: &Arc<dyn Backend>, format: Format, code: &str) -> Arc<dyn Program> {
     Arc::clone(backend)
-        .load(&ProgramDesc {
-            format,
-            code: code.as_bytes(),
-            entry_point: None,
-            label: None,
-            flags: ProgramFlags::default(),
-            overrides: vec![],
-            parameters: vec![],
-            workgroup_size: [0; 3],
-            workgroup_memory: 0,
-        })
+        .load(&ProgramDesc::new(format, code.as_bytes()))
         .unwrap()
 }
 

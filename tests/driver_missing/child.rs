@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use vyre::backend::{self, BackendDesc, Choice, Format, Kind, ProgramDesc, ProgramFlags};
+use vyre::backend::{self, BackendDesc, Choice, Format, Kind, ProgramDesc};
 
 const MARK: &str = "REPORT ";
 
@@ -37,17 +37,10 @@ fn describe() -> Value {
     let devices = backend::devices();
     let of = |kind| devices.iter().filter(move |device| device.kind == kind);
     let loads = acquire(Choice::Cpu).and_then(|cpu| {
-        cpu.load(&ProgramDesc {
-            format: Format::Wgsl,
-            code: b"@compute @workgroup_size(1) fn main() {}",
-            entry_point: None,
-            label: None,
-            flags: ProgramFlags::default(),
-            overrides: vec![],
-            parameters: vec![],
-            workgroup_size: [0; 3],
-            workgroup_memory: 0,
-        })
+        cpu.load(&ProgramDesc::new(
+            Format::Wgsl,
+            b"@compute @workgroup_size(1) fn main() {}",
+        ))
     });
     let auto = acquire(Choice::Auto);
     json!({

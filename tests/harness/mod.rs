@@ -42,15 +42,9 @@ pub fn try_load(
     flags: ProgramFlags,
 ) -> Result<Arc<dyn Program>> {
     Arc::clone(backend).load(&ProgramDesc {
-        format: Format::Wgsl,
-        code: source.as_bytes(),
-        entry_point: None,
         label: Some("test.wgsl"),
         flags,
-        overrides: vec![],
-        parameters: vec![],
-        workgroup_size: [0; 3],
-        workgroup_memory: 0,
+        ..ProgramDesc::new(Format::Wgsl, source.as_bytes())
     })
 }
 

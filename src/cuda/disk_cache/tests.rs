@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use super::entry::HEADER_SIZE;
 use super::*;
-use crate::backend::{Format, ProgramDesc, ProgramFlags, Telemetry};
+use crate::backend::{Format, ProgramDesc, Telemetry};
 use crate::cuda::ptx::Target;
 use crate::error::{Error, Status};
 use crate::program::Limits;
@@ -39,17 +39,7 @@ const SOURCE: &str = "
     }";
 
 pub fn desc(code: &str) -> ProgramDesc<'_> {
-    ProgramDesc {
-        format: Format::Wgsl,
-        code: code.as_bytes(),
-        entry_point: None,
-        label: None,
-        flags: ProgramFlags::default(),
-        overrides: vec![],
-        parameters: vec![],
-        workgroup_size: [0; 3],
-        workgroup_memory: 0,
-    }
+    ProgramDesc::new(Format::Wgsl, code.as_bytes())
 }
 
 fn emitted() -> Emitted {
