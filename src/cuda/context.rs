@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicI32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 
 use super::driver::sys::{CUcontext, CUdevice};
 use super::driver::{Api, Driver, code};
@@ -15,6 +17,8 @@ pub struct Context {
     context: CUcontext,
     /// The code of the sticky error that ended the context; 0 while it lives.
     lost: AtomicI32,
+    /// Guards that live: calls under way.
+    users: AtomicU64,
 }
 
 // SAFETY: a context may be made current on any thread, on several at once.
@@ -33,6 +37,7 @@ impl Context {
             device,
             context,
             lost: AtomicI32::new(0),
+            users: AtomicU64::new(0),
         })
     }
 
@@ -61,11 +66,17 @@ impl Context {
                 "cuCtxPushCurrent",
             )?;
         }
+        self.users.fetch_add(1, Relaxed);
         Ok(Entered {
             context: self,
             pushed,
             of_this_thread: PhantomData,
         })
+    }
+
+    /// How many calls are under way in it.
+    pub fn users(&self) -> u64 {
+        self.users.load(Acquire)
     }
 
     /// As `enter`, to give something back: also when the context is lost, and silent when the driver is
@@ -155,6 +166,7 @@ impl Entered<'_> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
+        self.context.users.fetch_sub(1, Release);
         if self.pushed {
             let mut popped = null_mut();
             // SAFETY: the guard does not leave its thread, so what is popped is what it pushed.

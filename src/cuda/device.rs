@@ -1,6 +1,5 @@
 //! What a backend and everything on it share: the device, and the pools of what is dear to make.
 
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -29,19 +28,6 @@ pub struct Device {
     pub pinned: PinnedPool,
     pub memory: DevicePool,
     target: OnceLock<Target>,
-    /// Calls that use the device.
-    under_way: AtomicU64,
-}
-
-/// A call that uses the device, while it lives.
-pub struct UnderWay<'d> {
-    device: &'d Device,
-}
-
-impl Drop for UnderWay<'_> {
-    fn drop(&mut self) {
-        self.device.under_way.fetch_sub(1, Release);
-    }
 }
 
 impl Device {
@@ -64,7 +50,6 @@ impl Device {
             transient: TransientPool::default(),
             pinned: PinnedPool::default(),
             target: OnceLock::new(),
-            under_way: AtomicU64::new(0),
         })
     }
 
@@ -84,17 +69,11 @@ impl Device {
         }
     }
 
-    /// Notes that something is under way until the guard goes.
-    pub fn under_way(&self) -> UnderWay<'_> {
-        self.under_way.fetch_add(1, Acquire);
-        UnderWay { device: self }
-    }
-
-    /// Waits until nothing is under way.
+    /// Waits until no call is under way; the caller must not have entered the context.
     pub fn wait_until_idle(&self, limit: Duration) -> Result<()> {
         let start = Instant::now();
         loop {
-            let count = self.under_way.load(Acquire);
+            let count = self.context.users();
             if count == 0 {
                 return Ok(());
             }

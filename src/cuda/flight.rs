@@ -21,7 +21,7 @@ use crate::error::{Error, Result, Status};
 pub const MOST: usize = 128;
 
 /// How long a kernel that was told to stop may take to look.
-const GRACE: Duration = Duration::from_secs(5);
+pub const GRACE: Duration = Duration::from_secs(5);
 
 /// How long to look for a record before asking the driver, which knows of faults.
 const LANDING: Duration = Duration::from_micros(100);
@@ -90,8 +90,8 @@ impl<'f> Flight<'f> {
         self.launched.len() == MOST
     }
 
-    /// Enqueues one run of a grid; `more_follow` if another one is going to be. Under the module-scope contract the counter is reset before, and copied to
-    /// the launch's record behind it.
+    /// Enqueues one run of a grid; `more_follow` if another one is going to be. Under the module-scope contract
+    /// the counter is reset before, and copied to the launch's record behind it.
     pub fn launch(
         &mut self,
         grid: &Grid,
@@ -122,6 +122,7 @@ impl<'f> Flight<'f> {
             return Err(error);
         }
         self.device.counters.launches.fetch_add(1, Relaxed);
+        // A launch whose counter could not be read back is under way all the same; the error fails its dispatch.
         let read_back = match (&slot, self.compiled.counter()) {
             (Some(slot), Some(counter)) => self.read_back(slot, counter),
             _ => Ok(()),
@@ -130,8 +131,7 @@ impl<'f> Flight<'f> {
             dispatch: grid.dispatch,
             workgroups: grid.total,
             slot,
-            // What could not be read back proves nothing.
-            ceiling: ceiling.map(|most| if read_back.is_ok() { most } else { 0 }),
+            ceiling,
             quiet,
         });
         read_back

@@ -12,7 +12,7 @@ use super::bound::{self, Bound};
 use super::compiled::{Compiled, Origin};
 use super::context::Entered;
 use super::device::Device;
-use super::flight::{Flight, Grid, Landed};
+use super::flight::{Flight, GRACE, Grid, Landed};
 use super::raw::{Failure, Lease, Steps};
 use super::stream::StreamHandle;
 use super::timer::Timer;
@@ -133,7 +133,7 @@ impl CudaProgram {
         let reflection = &compiled.reflection;
         let cooperative = dispatch.cooperative || reflection.grid_barriers > 0;
         if cooperative {
-            self.backend.check_cooperative(&reflection.entry_point)?;
+            (self.backend.device().capabilities).check_cooperative(&reflection.entry_point)?;
         }
         let launch = plan::launch(
             reflection,
@@ -180,7 +180,6 @@ impl CudaProgram {
     ) -> Result<(), Failure> {
         let device = self.backend.device();
         let begin = |error| (0, error);
-        let _under_way = device.under_way();
         let entered = device.enter().map_err(begin)?;
         let wait = self.limit(&batch[0]);
         let _guards = {
@@ -218,8 +217,9 @@ impl CudaProgram {
             ..
         } = sequence;
         if timer.is_used() && result.is_ok() {
-            // The record is written before the events are.
-            wait::stream(&entered, *stream, None).map_err(begin)?;
+            // The record is written before the events are, which are not long in coming.
+            let soon = Instant::now() + GRACE;
+            wait::stream(&entered, *stream, Some(soon)).map_err(begin)?;
         }
         if result.is_err() && device.context.is_lost() {
             for bound in bounds {
