@@ -26,9 +26,14 @@ pub fn to_device(
 ) -> Result<()> {
     let size = data.len();
     let host = data.as_ptr();
-    if is_staged(entered, host, size) {
-        staged(device, Way::ToDevice, host.cast_mut(), address, size)?;
-    } else {
+    if !staged(
+        device,
+        entered,
+        Way::ToDevice,
+        host.cast_mut(),
+        address,
+        size,
+    )? {
         enqueue(device, entered, size as u64, |stream| {
             let copy = entered.api().memcpy_htod_async;
             // SAFETY: the caller has checked the range on the device, and the host's is lent to us until this is over.
@@ -48,9 +53,7 @@ pub fn to_host(
 ) -> Result<()> {
     let size = data.len();
     let host = data.as_mut_ptr();
-    if is_staged(entered, host, size) {
-        staged(device, Way::ToHost, host, address, size)?;
-    } else {
+    if !staged(device, entered, Way::ToHost, host, address, size)? {
         enqueue(device, entered, size as u64, |stream| {
             let copy = entered.api().memcpy_dtoh_async;
             // SAFETY: as above, the other way round.
@@ -78,7 +81,18 @@ fn is_pinned(entered: &Entered<'_>, host: *const u8) -> bool {
     code == code::SUCCESS && kind == MemoryType::CU_MEMORYTYPE_HOST as u32
 }
 
-fn staged(device: &Device, way: Way, host: *mut u8, address: u64, size: usize) -> Result<()> {
+/// Copies through chunks of ours if that is worth it and possible, and says whether it did.
+fn staged(
+    device: &Device,
+    entered: &Entered<'_>,
+    way: Way,
+    host: *mut u8,
+    address: u64,
+    size: usize,
+) -> Result<bool> {
+    if !is_staged(entered, host, size) {
+        return Ok(false);
+    }
     let copy = Copy {
         way,
         host,

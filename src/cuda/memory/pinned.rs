@@ -110,7 +110,8 @@ impl PinnedPool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn take<'d>(device: &'d Device, entered: &Entered<'_>) -> Result<Staging<'d>> {
+    /// `None` if the system has no page-locked memory to give.
+    pub fn take<'d>(device: &'d Device, entered: &Entered<'_>) -> Result<Option<Staging<'d>>> {
         let found = device.pinned.idle().pop();
         let counters = &device.counters;
         let chunk = match found {
@@ -120,11 +121,14 @@ impl PinnedPool {
             }
             None => {
                 counters.pool_misses.fetch_add(1, Relaxed);
-                let made = allocate(entered, CHUNK);
-                Chunk(made.map_err(|code| device.context.error(code, "cuMemHostAlloc"))?)
+                match allocate(entered, CHUNK) {
+                    Ok(made) => Chunk(made),
+                    Err(code::OUT_OF_MEMORY) => return Ok(None),
+                    Err(code) => return Err(device.context.error(code, "cuMemHostAlloc")),
+                }
             }
         };
-        Ok(Staging { device, chunk })
+        Ok(Some(Staging { device, chunk }))
     }
 
     pub fn retained_bytes(&self) -> u64 {

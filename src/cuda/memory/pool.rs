@@ -88,10 +88,14 @@ impl DevicePool {
             // SAFETY: as above; pool and stream are alive. Other streams may use the memory afterwards.
             Some(pool) => unsafe {
                 let code = (pool.calls.allocate)(&mut address, bytes, pool.pool, pool.stream);
-                match code {
+                let code = match code {
                     code::SUCCESS => (entered.api().stream_synchronize)(pool.stream),
                     code => code,
+                };
+                if code != code::SUCCESS && address != 0 {
+                    (pool.calls.free)(address, pool.stream);
                 }
+                code
             },
         };
         match code {

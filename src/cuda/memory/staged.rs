@@ -51,7 +51,8 @@ struct Work<'w> {
     failure: Mutex<Option<Error>>,
 }
 
-pub fn run(device: &Device, copy: &Copy) -> Result<()> {
+/// Whether all of it was copied; not where there is no page-locked memory, which is the driver's to do without.
+pub fn run(device: &Device, copy: &Copy) -> Result<bool> {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let pieces = copy.size.div_ceil(CHUNK);
     let threads = processors.min(MOST_THREADS).min(pieces.div_ceil(2)).max(1);
@@ -74,7 +75,7 @@ pub fn run(device: &Device, copy: &Copy) -> Result<()> {
     });
     let failure = work.failure.into_inner();
     match failure.unwrap_or_else(PoisonError::into_inner) {
-        None => Ok(()),
+        None => Ok(work.next.into_inner() >= pieces),
         Some(error) => Err(error),
     }
 }
@@ -97,14 +98,21 @@ impl Work<'_> {
 
     fn try_pieces(&self) -> Result<()> {
         let entered = self.device.enter()?;
-        let lane = || -> Result<Lane<'_>> {
-            Ok(Lane {
-                staging: PinnedPool::take(self.device, &entered)?,
+        let lane = || -> Result<Option<Lane<'_>>> {
+            let Some(staging) = PinnedPool::take(self.device, &entered)? else {
+                return Ok(None);
+            };
+            Ok(Some(Lane {
+                staging,
                 stream: self.device.streams.take(&entered)?,
                 piece: None,
-            })
+            }))
         };
-        let mut lanes = [lane()?, lane()?];
+        // Who finds no room leaves the pieces to the others.
+        let (Some(one), Some(other)) = (lane()?, lane()?) else {
+            return Ok(());
+        };
+        let mut lanes = [one, other];
         let result = self.take_turns(&entered, &mut lanes);
         // Also after a failure: nothing that a copy uses goes back while it is under way.
         let ended = lanes
