@@ -14,7 +14,7 @@ use crate::backend::{
     Backend, BackendDesc, BackendInfo, Buffer, Cache, CacheKey, Format, HostMemory, Kind, Program,
     ProgramDesc, Telemetry,
 };
-use crate::error::{Error, Result, Status};
+use crate::error::Result;
 use crate::program::Limits;
 
 pub struct CudaBackend {
@@ -58,23 +58,6 @@ impl CudaBackend {
 
     pub fn limits(&self) -> &BackendInfo {
         &self.info
-    }
-
-    /// Whether the device launches grids that meet.
-    pub fn check_cooperative(&self, entry_point: &str) -> Result<()> {
-        let capabilities = &self.device.capabilities;
-        if capabilities.cooperative_launch {
-            return Ok(());
-        }
-        let (major, minor) = capabilities.compute_capability;
-        Err(Error::new(
-            Status::Unsupported,
-            format!(
-                "`{entry_point}` needs a cooperative launch, but {} (compute capability {major}.{minor}) does not report CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH",
-                capabilities.name
-            ),
-        )
-        .with_fix("Use a device that reports it (compute capability 6.0 or newer, not under an old WDDM driver), or acquire VYRE_BACKEND_CPU."))
     }
 
     pub fn program_limits(&self) -> Limits {

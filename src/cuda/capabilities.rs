@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use super::driver::Driver;
 use super::driver::sys::{CUdevice, CUdevice_attribute as Attribute};
-use crate::error::Result;
+use crate::error::{Error, Result, Status};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
@@ -77,6 +77,22 @@ impl Capabilities {
         })
     }
 
+    /// Whether the device launches grids that meet.
+    pub fn check_cooperative(&self, entry_point: &str) -> Result<()> {
+        if self.cooperative_launch {
+            return Ok(());
+        }
+        let (major, minor) = self.compute_capability;
+        Err(Error::new(
+            Status::Unsupported,
+            format!(
+                "`{entry_point}` needs a cooperative launch, but {} (compute capability {major}.{minor}) does not report CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH",
+                self.name
+            ),
+        )
+        .with_fix("Use a device that reports it (compute capability 6.0 or newer, not under an old WDDM driver), or acquire VYRE_BACKEND_CPU."))
+    }
+
     /// Compute capability times ten.
     pub fn sm(&self) -> u32 {
         self.compute_capability.0 * 10 + self.compute_capability.1
@@ -94,4 +110,36 @@ fn name(driver: &'static Driver, device: CUdevice) -> Result<String> {
         .map(|&c| c as u8)
         .collect();
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_cannot_launch_cooperatively_is_refused_by_capability_and_attribute() {
+        let mut device = Capabilities {
+            name: "Old".into(),
+            compute_capability: (5, 2),
+            multiprocessors: 8,
+            memory: 1 << 30,
+            max_block: [1024, 1024, 64],
+            max_block_threads: 1024,
+            max_grid: [i32::MAX as u32, 65535, 65535],
+            shared_memory: 48 << 10,
+            threads: 2048,
+            registers: 65536,
+            shared_per_multiprocessor: 96 << 10,
+            warp: 32,
+            cooperative_launch: true,
+            memory_pools: false,
+        };
+        assert!(device.check_cooperative("main").is_ok());
+        device.cooperative_launch = false;
+        let error = device.check_cooperative("main").unwrap_err();
+        assert_eq!(error.status(), Status::Unsupported);
+        for part in ["`main`", "Old", "5.2", "COOPERATIVE_LAUNCH"] {
+            assert!(error.message().contains(part), "{error}");
+        }
+    }
 }
