@@ -39,13 +39,12 @@ rm -rf "$out/cmake"
 cp c_tests/device.cu "$out/stage/"
 mkdir "$out/stage/launch"
 cp benches/launch/rivals.cu benches/launch/run.sh "$out/stage/launch/"
-${CC:-cc} -O2 -Wall -Wextra -Werror -D_POSIX_C_SOURCE=200809L -I"$prefix/include" benches/launch/launch.c \
-  -o "$out/stage/launch/launch" -L"$prefix/lib" -lvyre -ldl -lpthread
 # The comparison with nvcc; it too looks for the library near itself.
 cmake -S benches/cuda -B "$out/cmake" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$out/cmake" --parallel >/dev/null
 cp -r benches/cuda "$out/stage/cuda"
 strip -o "$out/stage/cuda/kernels" "$out/cmake/kernels"
+strip -o "$out/stage/launch/launch" "$out/cmake/launch"
 rm -rf "$out/cmake"
 cp examples/c/*.wgsl "$out/stage/"
 

@@ -25,9 +25,10 @@ use crate::program::BindingInfo;
 /// @param out receives the program, owned by the caller until vyre_program_release(); {0} on failure
 /// @param err receives an error, NULL on success; may be NULL
 /// @return VYRE_OK; VYRE_ERROR_INVALID_HANDLE; VYRE_ERROR_INVALID_ARGUMENT for NULL, a bad struct_size, format,
-///         flag or string; VYRE_ERROR_INVALID_PROGRAM with a source position if it does not parse, validate or
-///         prove uniform, or lacks the entry point or an override; VYRE_ERROR_UNSUPPORTED for what this backend
-///         cannot run
+///         flag or string, or for PTX parameters or a workgroup size that do not fit the kernel;
+///         VYRE_ERROR_INVALID_PROGRAM with a source position if it does not parse, validate or prove uniform, lacks the
+///         entry point or an override, or if the driver's assembler refuses it; VYRE_ERROR_UNSUPPORTED for what this
+///         backend cannot run; VYRE_ERROR_IO if no folder for the cache on disk is named (CUDA)
 ///
 /// Any thread may call.
 #[unsafe(no_mangle)]

@@ -10,7 +10,8 @@ use crate::backend::Report;
 pub struct vyre_dispatch_report {
     /// sizeof(vyre_dispatch_report); set by the caller.
     pub struct_size: u32,
-    /// 1 if every barrier was checked to have held, else 0: there was none to check.
+    /// 1 if every grid barrier was checked to have held, or there was none. 0 for a PTX program without the counter
+    /// `_vyre_grid_barrier` that was launched cooperatively: it may have a barrier that this library does not know.
     pub audited: u32,
     /// Nanoseconds that the device worked.
     pub device_time_ns: u64,
