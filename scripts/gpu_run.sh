@@ -75,7 +75,7 @@ for section in $sections; do
       tool=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
       for test in ${VYRE_SANITIZED:-basics buffers dispatch dispatch_misuse programs ptx time_limit threads}; do
         for kind in memcheck racecheck; do
-          check "$kind-$test" 120 "$tool" --tool $kind --error-exitcode 9 --report-api-errors no "c/$test"
+          check "$kind-$test" "${VYRE_SANITIZER_SECONDS:-120}" "$tool" --tool $kind --error-exitcode 9 --report-api-errors no "c/$test"
         done
       done
       ;;
