@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::{Display, Write};
 
 use super::abi::{Contract, ParameterLayout};
-use super::bounds::Polled;
+use super::bounds::Plans;
 use super::target::Target;
 use super::text::{Class, LabelName, Lines, Reg, Val};
 use crate::error::{Error, Status};
@@ -50,11 +50,13 @@ pub struct Emitter<'p> {
     pub parameters: ParameterLayout,
     pub contract: Contract,
     pub fast_math: bool,
-    pub polled: Polled,
+    pub plans: Plans,
     /// The kernel's body so far.
     pub body: String,
     /// What stands before it: computed once, on entry.
     pub prologue: String,
+    /// What stands behind its end: it is seldom reached.
+    pub epilogue: String,
     pub goals: HashMap<Label, Goal>,
     pub control: Option<Control>,
     /// By value id: what stands for it, and by how many low zero bits it is known to end.
@@ -96,9 +98,10 @@ impl<'p> Emitter<'p> {
             parameters,
             contract,
             fast_math,
-            polled: Polled::of(program),
+            plans: Plans::of(program),
             body: String::new(),
             prologue: String::new(),
+            epilogue: String::new(),
             goals: HashMap::new(),
             control: None,
             values: vec![None; program.values.len()],
@@ -205,6 +208,13 @@ impl<'p> Emitter<'p> {
         let result = emit(self);
         std::mem::swap(&mut self.body, &mut self.prologue);
         result
+    }
+
+    /// Writes what `emit` emits behind the kernel's end.
+    pub fn aside(&mut self, emit: impl FnOnce(&mut Self)) {
+        std::mem::swap(&mut self.body, &mut self.epilogue);
+        emit(self);
+        std::mem::swap(&mut self.body, &mut self.epilogue);
     }
 
     /// A branch to `label` if `cond` is `when`.

@@ -5,7 +5,8 @@
 //! kernel, `control` walks the statements, `memory` and `atomic` reach memory (`align` knows which
 //! addresses may be reached as vectors), `expr`, `convert`, `math`, `scale` and `elementary` compute.
 //! `barrier` makes a workgroup or the grid meet and bounds every wait, `subgroup` makes a warp exchange values;
-//! `bounds` finds the loops that end by themselves soon enough. `export` is what a module looks like that loads
+//! `repeat` writes loops: `header` sees how they test, `counter` what they count, and `bounds` finds which end by
+//! themselves soon enough and how the others are kept from running for ever. `export` is what a module looks like that loads
 //! back as a caller's own.
 
 pub mod abi;
@@ -15,13 +16,16 @@ mod barrier;
 mod bounds;
 mod control;
 mod convert;
+mod counter;
 mod elementary;
 mod emitter;
 mod entry;
 mod export;
 mod expr;
+mod header;
 mod math;
 mod memory;
+mod repeat;
 mod scale;
 mod subgroup;
 mod target;
@@ -85,7 +89,7 @@ fn write(
     fast_math: bool,
 ) -> Result<Ptx> {
     target.check()?;
-    let parameters = abi::ParameterLayout::of(program, bounds::Polled::of(program).any())?;
+    let parameters = abi::ParameterLayout::of(program, bounds::Plans::of(program).look())?;
     let emitter =
         emitter::Emitter::new(program, uniformity, target, parameters, contract, fast_math);
     emitter.finish()

@@ -1,0 +1,231 @@
+//! Loops.
+//!
+//! The test stands at the end of a turn and once before the first, so that the loop is one piece that a branch at
+//! its end repeats: NVIDIA's assembler unrolls and schedules across turns only loops of that shape.
+
+use super::abi::Contract;
+use super::bounds::{Plan, Strips};
+use super::emitter::{Emitter, Goal};
+use super::header::{Definition, Header, Inside, is_break};
+use super::text::{LabelName, Val};
+use crate::ir::{Body, Const, Label, LocalId, Node, NodeKind, Operand, Scalar, ValueId};
+
+/// The labels of a loop.
+#[derive(Clone, Copy)]
+struct Ends {
+    top: LabelName,
+    next: LabelName,
+    end: LabelName,
+}
+
+impl Emitter<'_> {
+    pub fn repeat(&mut self, label: Label, body: &Body, continuing: &Body) {
+        let [top, next, end] = [0; 3].map(|_| self.new_label());
+        let ends = Ends { top, next, end };
+        self.open(label, ends);
+        // Without a word to look at nothing is bounded.
+        let is_bounded = self.contract == Contract::LaunchSlot || self.program.has_grid_barrier();
+        let plan = match self.plans.of_loop(label) {
+            Plan::Strips(_) | Plan::Polled | Plan::Watched if !is_bounded => Plan::Free,
+            plan => plan,
+        };
+        match (Header::of(label, body), plan) {
+            (Some(header), Plan::Unrolled { local, turns }) => {
+                self.unrolled(label, header, continuing, local, &turns, end);
+            }
+            (Some(header), Plan::Strips(strips)) => {
+                let inside = Inside::of(body, continuing);
+                self.in_strips(header, continuing, &strips, &inside, ends);
+            }
+            (Some(header), plan) => {
+                self.enter(header, end);
+                self.place(top);
+                self.turn(header, continuing, next);
+                self.poll(&plan);
+                let cond = self.again(header);
+                self.branch_if(cond, !header.leaves, top);
+            }
+            (None, plan) => {
+                self.place(top);
+                self.body(body);
+                self.place(next);
+                self.end_of_turn(label, continuing, &plan, top);
+            }
+        }
+        self.place(end);
+    }
+
+    fn open(&mut self, label: Label, Ends { next, end, .. }: Ends) {
+        let next = Some(next);
+        self.goals.insert(label, Goal { end, next });
+    }
+
+    /// The header before the first turn.
+    fn enter(&mut self, header: Header<'_>, end: LabelName) {
+        self.nodes(header.nodes);
+        let cond = self.operand(header.cond);
+        self.branch_if(cond, header.leaves, end);
+    }
+
+    /// What a turn does behind its header.
+    fn turn(&mut self, header: Header<'_>, continuing: &Body, next: LabelName) {
+        self.body(header.arm);
+        self.nodes(header.rest);
+        self.place(next);
+        self.body(continuing);
+    }
+
+    /// The header before another turn, which finds what it defines in the same registers; the condition.
+    fn again(&mut self, header: Header<'_>) -> Val {
+        let ids: Vec<ValueId> = defined(header.nodes).collect();
+        let before: Vec<_> = (ids.iter())
+            .map(|id| (self.values[id.index()], self.narrow.get(id).copied()))
+            .collect();
+        self.nodes(header.nodes);
+        let cond = self.operand(header.cond);
+        // All are read before any is written: the condition is a register of its own, and so is each value.
+        let after: Vec<_> = ids.iter().map(|id| self.values[id.index()]).collect();
+        for ((&id, (value, narrow)), now) in ids.iter().zip(before).zip(after) {
+            if let (Some(Val::Reg(to)), Some(now)) = (value, now)
+                && now != Val::Reg(to)
+            {
+                self.mov(to, super::expr::as_bits(now));
+            }
+            self.values[id.index()] = value;
+            if let Some(narrow) = narrow {
+                self.narrow.insert(id, narrow);
+            }
+        }
+        cond
+    }
+
+    /// The end of a turn of a loop that does not test at its start.
+    fn end_of_turn(&mut self, label: Label, continuing: &Body, plan: &Plan, top: LabelName) {
+        let nodes = &continuing.0;
+        if let Some((Node { kind, .. }, others)) = nodes.split_last()
+            && let NodeKind::If {
+                cond,
+                accept,
+                reject,
+            } = kind
+            && is_break(accept, label)
+            && reject.0.is_empty()
+        {
+            self.nodes(others);
+            self.poll(plan);
+            let cond = self.operand(*cond);
+            self.branch_if(cond, false, top);
+            return;
+        }
+        self.body(continuing);
+        self.poll(plan);
+        self.put(format_args!("bra {top}"));
+    }
+
+    fn poll(&mut self, plan: &Plan) {
+        match plan {
+            Plan::Polled => self.poll_sometimes(),
+            Plan::Watched => self.poll_now(),
+            Plan::Free | Plan::Unrolled { .. } | Plan::Strips(_) => {}
+        }
+    }
+
+    /// Turn after turn, without a test.
+    fn unrolled(
+        &mut self,
+        label: Label,
+        header: Header<'_>,
+        continuing: &Body,
+        local: LocalId,
+        turns: &[Const],
+        end: LabelName,
+    ) {
+        for now in turns {
+            let [top, next] = [0; 2].map(|_| self.new_label());
+            self.open(label, Ends { top, next, end });
+            // It holds that anyway; the assembler need not find out.
+            let counter = self.locals[local.index()];
+            self.mov(counter, Val::Int(now.bits));
+            self.nodes(header.nodes);
+            self.turn(header, continuing, next);
+        }
+        self.nodes(header.nodes);
+    }
+
+    /// A loop in a loop: the inner one makes the turns of a strip.
+    fn in_strips(
+        &mut self,
+        header: Header<'_>,
+        continuing: &Body,
+        strips: &Strips,
+        inside: &Inside<'_>,
+        Ends { top, next, end }: Ends,
+    ) {
+        let strip = self.new_label();
+        self.enter(header, end);
+        self.place(strip);
+        self.prepare(strips.bound, inside);
+        self.prepare(strips.step, inside);
+        let limit = self.limit(strips);
+        self.place(top);
+        self.turn(header, continuing, next);
+        let local = self.locals[strips.local.index()];
+        let ty = self.program.local_type(strips.local);
+        let goes_on = self.compare(strips.op, ty, local.into(), limit);
+        self.again(header);
+        self.branch_if(goes_on, true, top);
+        let cond = self.again(header);
+        self.branch_if(cond, header.leaves, end);
+        self.poll_now();
+        self.put(format_args!("bra {strip}"));
+    }
+
+    /// What the counter is compared with within a strip, in place of the bound: at most that, and so near that
+    /// the counter can't come past its type's end before. Nearer than a step to that end, it lets go on nobody.
+    fn limit(&mut self, strips: &Strips) -> Val {
+        let ty = self.program.local_type(strips.local);
+        let is_signed = ty == Scalar::I32;
+        let (sign, most, least) = match is_signed {
+            true => ("s", 0x7fff_ffff, 0x8000_0000),
+            false => ("u", 0xffff_ffff, 0),
+        };
+        let now = self.locals[strips.local.index()];
+        let (bound, step) = (self.operand(strips.bound), self.operand(strips.step));
+        let wide = self.op64(&format!("cvt.{sign}64.{sign}32"), &[now.into()]);
+        let ahead = match step {
+            Val::Int(step) => Val::Int(step * strips.turns),
+            step => self.op64("mul.wide.u32", &[step, Val::Int(strips.turns)]),
+        };
+        let last = self.op64(&format!("add.{sign}64"), &[wide, ahead]);
+        let is_past = self.pred(&format!("setp.gt.{sign}64"), &[last, Val::Int(most)]);
+        let last = self.op32(&format!("cvt.u32.u64"), &[last]);
+        let last = self.op32("sub.u32", &[last, step]);
+        let limit = self.op32(&format!("min.{sign}32"), &[last, bound]);
+        self.op32("selp.b32", &[Val::Int(least), limit, is_past])
+    }
+
+    /// Computes what does not change in a loop before it comes to be computed there.
+    fn prepare(&mut self, operand: Operand, inside: &Inside<'_>) {
+        let Operand::Value(id) = operand else { return };
+        match inside.values.get(&id) {
+            Some(Definition::Let(expr)) => {
+                expr.operands().for_each(|x| self.prepare(x, inside));
+                self.let_(id, expr);
+            }
+            Some(Definition::Load(values, access)) => self.load(values, access),
+            Some(Definition::Other) | None => {}
+        }
+    }
+}
+
+/// The values that a header defines.
+fn defined(nodes: &[Node]) -> impl Iterator<Item = ValueId> {
+    nodes
+        .iter()
+        .flat_map(|node| match &node.kind {
+            NodeKind::Let { value, .. } => std::slice::from_ref(value),
+            NodeKind::Load { values, .. } => values,
+            _ => &[],
+        })
+        .copied()
+}
