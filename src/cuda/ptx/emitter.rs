@@ -9,7 +9,9 @@ use super::target::Target;
 use super::text::{Class, LabelName, Lines, Reg, Val};
 use crate::error::{Error, Status};
 use crate::ir::uniformity::Uniformity;
-use crate::ir::{BufferId, Builtin, Const, Label, Operand, Program, Region, Scalar, Span, ValueId};
+use crate::ir::{
+    BufferId, Builtin, Const, Expr, Label, Operand, Program, Region, Scalar, Span, ValueId,
+};
 
 /// Where `Break` and `Continue` of an open label go.
 #[derive(Clone, Copy)]
@@ -64,6 +66,8 @@ pub struct Emitter<'p> {
     pub zeros: Vec<u32>,
     /// By value id: the u32 that it was widened from.
     pub narrow: HashMap<ValueId, Val>,
+    /// By value id: how a byte index is made.
+    pub indices: HashMap<ValueId, Expr>,
     pub locals: Vec<Reg>,
     pub builtins: HashMap<Builtin, Reg>,
     pub bases: HashMap<Region, Reg>,
@@ -107,6 +111,7 @@ impl<'p> Emitter<'p> {
             values: vec![None; program.values.len()],
             zeros: vec![0; program.values.len()],
             narrow: HashMap::new(),
+            indices: HashMap::new(),
             locals: Vec::new(),
             builtins: HashMap::new(),
             bases: HashMap::new(),

@@ -3,11 +3,11 @@
 //! `abi` is what the kernel and those who launch it agree on. `target` says for which machine, `text`
 //! holds the lines and registers, and `emitter` what is known while they are written. `entry` frames the
 //! kernel, `control` walks the statements, `memory` and `atomic` reach memory (`align` knows which
-//! addresses may be reached as vectors), `expr`, `convert`, `math`, `scale` and `elementary` compute.
-//! `barrier` makes a workgroup or the grid meet and bounds every wait, `subgroup` makes a warp exchange values;
-//! `repeat` writes loops: `header` sees how they test, `counter` what they count, and `bounds` finds which end by
-//! themselves soon enough and how the others are kept from running for ever. `export` is what a module looks like that loads
-//! back as a caller's own.
+//! addresses may be reached as vectors, `low` makes those of shared memory), `expr`, `convert`, `math`, `scale` and
+//! `elementary` compute. `repeat` writes loops: `header` sees how they test, `counter` what they count, and `bounds`
+//! finds which end by themselves soon enough and how the others are kept from running for ever.
+//! `barrier` makes a workgroup or the grid meet and bounds every wait, `subgroup` makes a warp exchange values.
+//! `export` is what a module looks like that loads back as a caller's own.
 
 pub mod abi;
 mod align;
@@ -23,6 +23,7 @@ mod entry;
 mod export;
 mod expr;
 mod header;
+mod low;
 mod math;
 mod memory;
 mod repeat;

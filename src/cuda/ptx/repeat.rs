@@ -8,7 +8,7 @@ use super::bounds::{Plan, Strips};
 use super::emitter::{Emitter, Goal};
 use super::header::{Definition, Header, Inside, is_break};
 use super::text::{LabelName, Val};
-use crate::ir::{Body, Const, Label, LocalId, Node, NodeKind, Operand, Scalar, ValueId};
+use crate::ir::{Body, Const, Expr, Label, LocalId, MathOp, Node, NodeKind, Operand, Scalar};
 
 /// The labels of a loop.
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ impl Emitter<'_> {
             Plan::Strips(_) | Plan::Polled | Plan::Watched if !is_bounded => Plan::Free,
             plan => plan,
         };
-        match (Header::of(label, body), plan) {
+        match (self.header(label, body), plan) {
             (Some(header), Plan::Unrolled { local, turns }) => {
                 self.unrolled(label, header, continuing, local, &turns, end);
             }
@@ -38,12 +38,12 @@ impl Emitter<'_> {
                 self.in_strips(header, continuing, &strips, &inside, ends);
             }
             (Some(header), plan) => {
-                self.enter(header, end);
+                let test = self.enter(header, end);
                 self.place(top);
                 self.turn(header, continuing, next);
                 self.poll(&plan);
-                let cond = self.again(header);
-                self.branch_if(cond, !header.leaves, top);
+                self.again(&test);
+                self.branch_if(test.cond, !header.leaves, top);
             }
             (None, plan) => {
                 self.place(top);
@@ -60,11 +60,24 @@ impl Emitter<'_> {
         self.goals.insert(label, Goal { end, next });
     }
 
+    /// The header, if it can be repeated.
+    fn header<'b>(&self, label: Label, body: &'b Body) -> Option<Header<'b>> {
+        Header::of(label, body).filter(|header| header.nodes.iter().all(is_short))
+    }
+
     /// The header before the first turn.
-    fn enter(&mut self, header: Header<'_>, end: LabelName) {
+    fn enter(&mut self, header: Header<'_>, end: LabelName) -> Test {
+        let start = self.body.len();
         self.nodes(header.nodes);
+        let text = self.body[start..].to_owned();
         let cond = self.operand(header.cond);
         self.branch_if(cond, header.leaves, end);
+        Test { text, cond }
+    }
+
+    /// The header before another turn: the same instructions, so that what it defines is where it was.
+    fn again(&mut self, test: &Test) {
+        self.body.push_str(&test.text);
     }
 
     /// What a turn does behind its header.
@@ -73,30 +86,6 @@ impl Emitter<'_> {
         self.nodes(header.rest);
         self.place(next);
         self.body(continuing);
-    }
-
-    /// The header before another turn, which finds what it defines in the same registers; the condition.
-    fn again(&mut self, header: Header<'_>) -> Val {
-        let ids: Vec<ValueId> = defined(header.nodes).collect();
-        let before: Vec<_> = (ids.iter())
-            .map(|id| (self.values[id.index()], self.narrow.get(id).copied()))
-            .collect();
-        self.nodes(header.nodes);
-        let cond = self.operand(header.cond);
-        // All are read before any is written: the condition is a register of its own, and so is each value.
-        let after: Vec<_> = ids.iter().map(|id| self.values[id.index()]).collect();
-        for ((&id, (value, narrow)), now) in ids.iter().zip(before).zip(after) {
-            if let (Some(Val::Reg(to)), Some(now)) = (value, now)
-                && now != Val::Reg(to)
-            {
-                self.mov(to, super::expr::as_bits(now));
-            }
-            self.values[id.index()] = value;
-            if let Some(narrow) = narrow {
-                self.narrow.insert(id, narrow);
-            }
-        }
-        cond
     }
 
     /// The end of a turn of a loop that does not test at its start.
@@ -162,9 +151,8 @@ impl Emitter<'_> {
         Ends { top, next, end }: Ends,
     ) {
         let strip = self.new_label();
-        self.enter(header, end);
+        let test = self.enter(header, end);
         self.place(strip);
-        self.prepare(strips.bound, inside);
         self.prepare(strips.step, inside);
         let limit = self.limit(strips);
         self.place(top);
@@ -172,10 +160,13 @@ impl Emitter<'_> {
         let local = self.locals[strips.local.index()];
         let ty = self.program.local_type(strips.local);
         let goes_on = self.compare(strips.op, ty, local.into(), limit);
-        self.again(header);
+        self.again(&test);
         self.branch_if(goes_on, true, top);
-        let cond = self.again(header);
-        self.branch_if(cond, header.leaves, end);
+        if header.nodes.iter().all(is_let) {
+            // Once more, so that the test itself need not be made each turn.
+            self.again(&test);
+        }
+        self.branch_if(test.cond, header.leaves, end);
         self.poll_now();
         self.put(format_args!("bra {strip}"));
     }
@@ -198,7 +189,7 @@ impl Emitter<'_> {
         };
         let last = self.op64(&format!("add.{sign}64"), &[wide, ahead]);
         let is_past = self.pred(&format!("setp.gt.{sign}64"), &[last, Val::Int(most)]);
-        let last = self.op32(&format!("cvt.u32.u64"), &[last]);
+        let last = self.op32("cvt.u32.u64", &[last]);
         let last = self.op32("sub.u32", &[last, step]);
         let limit = self.op32(&format!("min.{sign}32"), &[last, bound]);
         self.op32("selp.b32", &[Val::Int(least), limit, is_past])
@@ -207,6 +198,9 @@ impl Emitter<'_> {
     /// Computes what does not change in a loop before it comes to be computed there.
     fn prepare(&mut self, operand: Operand, inside: &Inside<'_>) {
         let Operand::Value(id) = operand else { return };
+        if self.values[id.index()].is_some() {
+            return;
+        }
         match inside.values.get(&id) {
             Some(Definition::Let(expr)) => {
                 expr.operands().for_each(|x| self.prepare(x, inside));
@@ -218,14 +212,23 @@ impl Emitter<'_> {
     }
 }
 
-/// The values that a header defines.
-fn defined(nodes: &[Node]) -> impl Iterator<Item = ValueId> {
-    nodes
-        .iter()
-        .flat_map(|node| match &node.kind {
-            NodeKind::Let { value, .. } => std::slice::from_ref(value),
-            NodeKind::Load { values, .. } => values,
-            _ => &[],
-        })
-        .copied()
+/// A loop's test, as it was written first.
+struct Test {
+    text: String,
+    cond: Val,
+}
+
+fn is_let(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Let { .. })
+}
+
+/// Whether a node of a header is short enough to be written several times. None has labels, which could not be.
+fn is_short(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::Let { expr, .. } => match expr {
+            Expr::Math(op, _) => matches!(op, MathOp::Abs | MathOp::Min | MathOp::Max),
+            _ => true,
+        },
+        _ => true,
+    }
 }
