@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::ir::{
     Access, Body, BufferAccess, Expr, Label, LocalId, Node, NodeKind, Operand, Program, Region,
-    ValueId,
+    UnaryOp, ValueId,
 };
 
 /// Nodes of a header: it is written several times.
@@ -53,6 +53,23 @@ impl<'p> Header<'p> {
             arm,
             rest: &nodes[at + 1..],
         })
+    }
+
+    /// How many of the nodes stand before those at the end that only say whether the loop is left.
+    pub fn values(&self) -> usize {
+        let mut count = self.nodes.len();
+        let mut wanted = self.cond;
+        while let Some(node) = self.nodes[..count].last()
+            && let NodeKind::Let { value, expr } = &node.kind
+            && Operand::Value(*value) == wanted
+        {
+            count -= 1;
+            match expr {
+                Expr::Unary(UnaryOp::Not, x) => wanted = *x,
+                _ => break,
+            }
+        }
+        count
     }
 }
 

@@ -3,12 +3,16 @@
 //! The test stands at the end of a turn and once before the first, so that the loop is one piece that a branch at
 //! its end repeats: NVIDIA's assembler unrolls and schedules across turns only loops of that shape.
 
+use std::ops::Range;
+
 use super::abi::Contract;
 use super::bounds::{Plan, Strips};
 use super::emitter::{Emitter, Goal};
 use super::header::{Definition, Header, Inside, is_break};
 use super::text::{LabelName, Val};
-use crate::ir::{Body, Const, Expr, Label, LocalId, MathOp, Node, NodeKind, Operand, Scalar};
+use crate::ir::{
+    Body, CompareOp, Const, Expr, Label, LocalId, MathOp, Node, NodeKind, Operand, Scalar,
+};
 
 /// The labels of a loop.
 #[derive(Clone, Copy)]
@@ -68,16 +72,21 @@ impl Emitter<'_> {
     /// The header before the first turn.
     fn enter(&mut self, header: Header<'_>, end: LabelName) -> Test {
         let start = self.body.len();
-        self.nodes(header.nodes);
-        let text = self.body[start..].to_owned();
+        let (values, test) = header.nodes.split_at(header.values());
+        self.nodes(values);
+        let middle = self.body.len();
+        self.nodes(test);
+        let text = |range: Range<usize>| self.body[range].to_owned();
+        let (values, test) = (text(start..middle), text(middle..self.body.len()));
         let cond = self.operand(header.cond);
         self.branch_if(cond, header.leaves, end);
-        Test { text, cond }
+        Test { values, test, cond }
     }
 
     /// The header before another turn: the same instructions, so that what it defines is where it was.
     fn again(&mut self, test: &Test) {
-        self.body.push_str(&test.text);
+        self.body.push_str(&test.values);
+        self.body.push_str(&test.test);
     }
 
     /// What a turn does behind its header.
@@ -160,12 +169,9 @@ impl Emitter<'_> {
         let local = self.locals[strips.local.index()];
         let ty = self.program.local_type(strips.local);
         let goes_on = self.compare(strips.op, ty, local.into(), limit);
-        self.again(&test);
+        self.body.push_str(&test.values);
         self.branch_if(goes_on, true, top);
-        if header.nodes.iter().all(is_let) {
-            // Once more, so that the test itself need not be made each turn.
-            self.again(&test);
-        }
+        self.body.push_str(&test.test);
         self.branch_if(test.cond, header.leaves, end);
         self.poll_now();
         self.put(format_args!("bra {strip}"));
@@ -182,6 +188,12 @@ impl Emitter<'_> {
         };
         let now = self.locals[strips.local.index()];
         let (bound, step) = (self.operand(strips.bound), self.operand(strips.step));
+        if (strips.op, step) == (CompareOp::Lt, Val::Int(1)) {
+            // One by one it comes to the bound and no further.
+            let rest = self.op32("sub.u32", &[bound, now.into()]);
+            let rest = self.op32("min.u32", &[rest, Val::Int(strips.turns)]);
+            return self.op32("add.u32", &[now.into(), rest]);
+        }
         let wide = self.op64(&format!("cvt.{sign}64.{sign}32"), &[now.into()]);
         let ahead = match step {
             Val::Int(step) => Val::Int(step * strips.turns),
@@ -212,23 +224,21 @@ impl Emitter<'_> {
     }
 }
 
-/// A loop's test, as it was written first.
+/// A loop's header, as it was written first.
 struct Test {
-    text: String,
+    values: String,
+    /// What makes the condition of them.
+    test: String,
     cond: Val,
-}
-
-fn is_let(node: &Node) -> bool {
-    matches!(node.kind, NodeKind::Let { .. })
 }
 
 /// Whether a node of a header is short enough to be written several times. None has labels, which could not be.
 fn is_short(node: &Node) -> bool {
     match &node.kind {
-        NodeKind::Let { expr, .. } => match expr {
-            Expr::Math(op, _) => matches!(op, MathOp::Abs | MathOp::Min | MathOp::Max),
-            _ => true,
-        },
+        NodeKind::Let {
+            expr: Expr::Math(op, _),
+            ..
+        } => matches!(op, MathOp::Abs | MathOp::Min | MathOp::Max),
         _ => true,
     }
 }
