@@ -2,15 +2,16 @@
 
 use super::prune::bodies;
 use crate::ir::{
-    BinaryOp, Body, Const, Expr, LocalId, MathOp, Node, NodeKind, Operand, Program, Region, Scalar,
-    ValueDecl, ValueId,
+    BinaryOp, Body, Expr, LocalId, MathOp, Node, NodeKind, Operand, Program, Region, Scalar,
+    UnaryOp, ValueDecl, ValueId,
 };
 
 /// Nodes of a right side.
 const MOST: usize = 8;
 
-/// Lowering leaves `if a { [b]; t = b } else { t = false }` for `a && b`, and for `a || b` the like. It becomes
-/// `[b]; t = a & b`, and so does the read of `t` that follows; `prune` removes `t` if nothing else reads it.
+/// Lowering leaves `if a { [b]; t = b } else { t = false }` for `a && b`, and `if !a { [b]; t = b } else { t = true }`
+/// for `a || b`. It becomes `[b]; t = a & b`, and so does the read of `t` that follows; `prune` removes `t` if nothing
+/// else reads it.
 pub fn flatten(program: &mut Program) {
     let mut body = std::mem::take(&mut program.body);
     Flattener {
@@ -29,6 +30,8 @@ struct Circuit {
     op: BinaryOp,
     to: LocalId,
     left: Operand,
+    /// The left side is the contrary of `left`.
+    is_not: bool,
     right: ValueId,
     /// Computes the right side.
     nodes: Vec<Node>,
@@ -54,7 +57,15 @@ impl Flattener<'_> {
                 None => nodes.push(node),
                 Some(circuit) => {
                     nodes.extend(circuit.nodes);
-                    let logic = Expr::Binary(circuit.op, circuit.left, circuit.right.into());
+                    let mut left = circuit.left;
+                    if circuit.is_not {
+                        let value = self.value(circuit.right);
+                        let expr = Expr::Unary(UnaryOp::Not, left);
+                        let kind = NodeKind::Let { value, expr };
+                        nodes.push(Node { kind, span });
+                        left = value.into();
+                    }
+                    let logic = Expr::Binary(circuit.op, left, circuit.right.into());
                     let value = self.value(circuit.right);
                     for kind in [
                         NodeKind::Let {
@@ -98,23 +109,25 @@ fn circuit(kind: &mut NodeKind) -> Option<Circuit> {
         return None;
     };
     let left = *cond;
-    for (op, otherwise) in [(BinaryOp::And, false), (BinaryOp::Or, true)] {
-        let (arm, other) = match op {
-            BinaryOp::And => (&mut *accept, &*reject),
-            _ => (&mut *reject, &*accept),
+    // The arm that computes the right side is taken if the condition is this.
+    for taken in [true, false] {
+        let (arm, other) = match taken {
+            true => (&mut *accept, &*reject),
+            false => (&mut *reject, &*accept),
         };
         let [
             Node {
-                kind: NodeKind::Assign { local: to, value },
+                kind:
+                    NodeKind::Assign {
+                        local: to,
+                        value: Operand::Const(otherwise),
+                    },
                 ..
             },
-        ] = &other.0[..]
+        ] = other.0[..]
         else {
             continue;
         };
-        if *value != Operand::Const(Const::bool(otherwise)) {
-            continue;
-        }
         let Some((last, nodes)) = arm.0.split_last() else {
             continue;
         };
@@ -125,17 +138,22 @@ fn circuit(kind: &mut NodeKind) -> Option<Circuit> {
         else {
             continue;
         };
-        if local != *to || nodes.len() > MOST || !nodes.iter().all(is_cheap) {
+        let is_cheap = nodes.len() <= MOST && nodes.iter().all(is_cheap);
+        if local != to || otherwise.ty != Scalar::Bool || !is_cheap {
             continue;
         }
+        let (op, is_not) = match otherwise.bits {
+            0 => (BinaryOp::And, !taken),
+            _ => (BinaryOp::Or, taken),
+        };
         arm.0.pop();
-        let nodes = std::mem::take(&mut arm.0);
         return Some(Circuit {
             op,
-            to: local,
+            to,
             left,
+            is_not,
             right,
-            nodes,
+            nodes: std::mem::take(&mut arm.0),
         });
     }
     None

@@ -1,7 +1,7 @@
 //! How each loop is kept from running for too long.
 //!
 //! Known to end is a loop that counts a local of its own up to a constant, or halves it, or whose turns can be
-//! followed one by one. A loop that counts up to something that is only known when it runs is cut into strips
+//! followed one by one. A loop that counts to something that is only known when it runs is cut into strips
 //! of so many turns, and looks whether it is to end between two of them: within a strip nothing is in its way. All
 //! others are polled.
 
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use super::counter::Counter;
 use super::header::{Header, Inside, each_node, each_within};
 use crate::ir::{
-    Body, CompareOp, Const, Label, LocalId, Node, NodeKind, Operand, Program, Scalar, Scope,
+    BinaryOp, Body, CompareOp, Const, Label, LocalId, Node, NodeKind, Operand, Program, Scope,
 };
 
 /// Turns of nested loops that may pass between two polls.
@@ -39,13 +39,15 @@ pub enum Plan {
     Watched,
 }
 
-/// A loop that goes on while `local < bound`, or `<=`, and adds `step` to it each turn.
+/// A loop that goes on while its counter is below a bound, or not above it, and adds to it each turn; or down from
+/// above.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strips {
     pub local: LocalId,
-    pub op: CompareOp,
     pub bound: Operand,
+    /// What is added, or subtracted on the way down.
     pub step: Operand,
+    pub is_down: bool,
     /// Turns of one strip.
     pub turns: u64,
 }
@@ -222,20 +224,17 @@ impl<'p> Finder<'p> {
 
     fn strips(&self, counter: &Counter<'_, '_>, inner: u64) -> Option<Strips> {
         let turns = STRIP / inner;
-        let step = counter.step()?;
-        // What is added to a signed counter must be known to be positive.
-        let ty = self.program.local_type(counter.local);
-        let is_fit = match (ty, step) {
-            (Scalar::U32, _) => true,
-            (Scalar::I32, Operand::Const(c)) => (1..=1 << 16).contains(&c.bits),
-            _ => false,
+        let (op, step) = counter.step()?;
+        let is_down = match (op, counter.op) {
+            (BinaryOp::Add, CompareOp::Lt | CompareOp::Le) => false,
+            (BinaryOp::Sub, CompareOp::Gt | CompareOp::Ge) => true,
+            _ => return None,
         };
-        let counts_up = matches!(counter.op, CompareOp::Lt | CompareOp::Le);
-        (turns >= SHORTEST_STRIP && is_fit && counts_up).then_some(Strips {
+        (turns >= SHORTEST_STRIP).then_some(Strips {
             local: counter.local,
-            op: counter.op,
             bound: counter.bound,
             step,
+            is_down,
             turns,
         })
     }

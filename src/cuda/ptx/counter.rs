@@ -57,15 +57,17 @@ impl<'l, 'p> Counter<'l, 'p> {
             })
     }
 
-    /// What a turn adds to the local.
-    pub fn step(&self) -> Option<Operand> {
-        let Some(&Expr::Binary(BinaryOp::Add, a, b)) = let_of(self.inside, self.next) else {
+    /// What a turn adds to the local, or subtracts from it.
+    pub fn step(&self) -> Option<(BinaryOp, Operand)> {
+        let Some(&Expr::Binary(op, a, b)) = let_of(self.inside, self.next) else {
             return None;
         };
-        [(a, b), (b, a)].into_iter().find_map(|(x, step)| {
-            let is_own = self.is_own(x) && self.inside.is_invariant(self.program, step);
-            is_own.then_some(step)
-        })
+        let is_step = |x, step| self.is_own(x) && self.inside.is_invariant(self.program, step);
+        match op {
+            BinaryOp::Add | BinaryOp::Sub if is_step(a, b) => Some((op, b)),
+            BinaryOp::Add if is_step(b, a) => Some((op, a)),
+            _ => None,
+        }
     }
 
     /// Whether it is what the local holds until the turn's end.
@@ -87,7 +89,9 @@ impl<'l, 'p> Counter<'l, 'p> {
     }
 
     fn most_added(&self, starts: Option<&[Const]>) -> Option<u64> {
-        let (Operand::Const(bound), Operand::Const(step)) = (self.bound, self.step()?) else {
+        let (Operand::Const(bound), (BinaryOp::Add, Operand::Const(step))) =
+            (self.bound, self.step()?)
+        else {
             return None;
         };
         let step = u64::try_from(signed(step)).ok()?;

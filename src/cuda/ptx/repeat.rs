@@ -8,11 +8,10 @@ use std::ops::Range;
 use super::abi::Contract;
 use super::bounds::{Plan, Strips};
 use super::emitter::{Emitter, Goal};
+use super::expr::arithmetic;
 use super::header::{Definition, Header, Inside, is_break};
-use super::text::{LabelName, Val};
-use crate::ir::{
-    Body, CompareOp, Const, Expr, Label, LocalId, MathOp, Node, NodeKind, Operand, Scalar,
-};
+use super::text::{Class, LabelName, Val};
+use crate::ir::{Body, CompareOp, Const, Expr, Label, LocalId, MathOp, Node, NodeKind, Operand};
 
 /// The labels of a loop.
 #[derive(Clone, Copy)]
@@ -168,7 +167,11 @@ impl Emitter<'_> {
         self.turn(header, continuing, next);
         let local = self.locals[strips.local.index()];
         let ty = self.program.local_type(strips.local);
-        let goes_on = self.compare(strips.op, ty, local.into(), limit);
+        let before = match strips.is_down {
+            true => CompareOp::Gt,
+            false => CompareOp::Lt,
+        };
+        let goes_on = self.compare(before, ty, local.into(), limit);
         self.body.push_str(&test.values);
         self.branch_if(goes_on, true, top);
         self.body.push_str(&test.test);
@@ -177,34 +180,32 @@ impl Emitter<'_> {
         self.put(format_args!("bra {strip}"));
     }
 
-    /// What the counter is compared with within a strip, in place of the bound: at most that, and so near that
-    /// the counter can't come past its type's end before. Nearer than a step to that end, it lets go on nobody.
+    /// What the counter is compared with within a strip, in place of the bound: what it holds after the strip's
+    /// turns, or the bound if that comes first. Whatever the step is, and even if the counter passes its type's end
+    /// on the way: the strip's last turn leaves it at what does not go on.
     fn limit(&mut self, strips: &Strips) -> Val {
         let ty = self.program.local_type(strips.local);
-        let is_signed = ty == Scalar::I32;
-        let (sign, most, least) = match is_signed {
-            true => ("s", 0x7fff_ffff, 0x8000_0000),
-            false => ("u", 0xffff_ffff, 0),
-        };
-        let now = self.locals[strips.local.index()];
+        let (class, arithmetic) = (Class::of(ty), arithmetic(ty));
+        let now = Val::from(self.locals[strips.local.index()]);
         let (bound, step) = (self.operand(strips.bound), self.operand(strips.step));
-        if (strips.op, step) == (CompareOp::Lt, Val::Int(1)) {
-            // One by one it comes to the bound and no further.
-            let rest = self.op32("sub.u32", &[bound, now.into()]);
-            let rest = self.op32("min.u32", &[rest, Val::Int(strips.turns)]);
-            return self.op32("add.u32", &[now.into(), rest]);
-        }
-        let wide = self.op64(&format!("cvt.{sign}64.{sign}32"), &[now.into()]);
+        let turns = Val::Int(strips.turns);
         let ahead = match step {
-            Val::Int(step) => Val::Int(step * strips.turns),
-            step => self.op64("mul.wide.u32", &[step, Val::Int(strips.turns)]),
+            Val::Int(step) => {
+                let ones = u64::MAX >> (64 - ty.bits());
+                Val::Int(step.wrapping_mul(strips.turns) & ones)
+            }
+            step => {
+                let multiply = format!("mul.lo.{arithmetic}");
+                self.op(class, &multiply, &[step, turns]).into()
+            }
         };
-        let last = self.op64(&format!("add.{sign}64"), &[wide, ahead]);
-        let is_past = self.pred(&format!("setp.gt.{sign}64"), &[last, Val::Int(most)]);
-        let last = self.op32("cvt.u32.u64", &[last]);
-        let last = self.op32("sub.u32", &[last, step]);
-        let limit = self.op32(&format!("min.{sign}32"), &[last, bound]);
-        self.op32("selp.b32", &[Val::Int(least), limit, is_past])
+        let (move_on, nearer) = match strips.is_down {
+            true => ("sub", "max"),
+            false => ("add", "min"),
+        };
+        let last = self.op(class, &format!("{move_on}.{arithmetic}"), &[now, ahead]);
+        let nearer = format!("{nearer}.{arithmetic}");
+        self.op(class, &nearer, &[last.into(), bound]).into()
     }
 
     /// Computes what does not change in a loop before it comes to be computed there.
