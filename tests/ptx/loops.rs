@@ -177,6 +177,7 @@ fn loops_that_never_end_are_ended() {
         "for (var k = i32(input[1]); k < 0; k /= 2) { k -= 1; }",
         "for (var j = 0u; j < 20000u; j++) { for (var k = input[0]; k < 20000u; k++) { } j = 0u; }",
         "var k = 0u; loop { continuing { k++; break if k == 0u; } }",
+        "var k = 0u; loop { let t = sin(f32(k)); if k >= 5u { break; } out[2] = u32(t); continuing { k += input[0]; } }",
         "while input[0] == 0u { }",
     ] {
         let body = format!("{body} out[1] = 1u;");

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::ir::{
-    Access, Body, BufferAccess, Expr, Label, LocalId, Node, NodeKind, Operand, Program, Region,
-    UnaryOp, ValueId,
+    Access, Body, BufferAccess, Expr, Label, LocalId, MathOp, Node, NodeKind, Operand, Program,
+    Region, UnaryOp, ValueId,
 };
 
 /// Nodes of a header: it is written several times.
@@ -26,13 +26,7 @@ pub struct Header<'p> {
 impl<'p> Header<'p> {
     pub fn of(label: Label, body: &'p Body) -> Option<Header<'p>> {
         let nodes = &body.0;
-        let is_header = |node: &Node| {
-            matches!(
-                node.kind,
-                NodeKind::Let { .. } | NodeKind::Load { .. } | NodeKind::Assign { .. }
-            )
-        };
-        let at = (nodes.iter().take(LONGEST + 1)).position(|node| !is_header(node))?;
+        let at = (nodes.iter().take(LONGEST + 1)).position(|node| !is_plain(node))?;
         let NodeKind::If {
             cond,
             accept,
@@ -70,6 +64,18 @@ impl<'p> Header<'p> {
             }
         }
         count
+    }
+}
+
+/// Whether a node may stand in a header. It is written without labels, which could not stand twice, and is short.
+fn is_plain(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::Let {
+            expr: Expr::Math(op, _),
+            ..
+        } => matches!(op, MathOp::Abs | MathOp::Min | MathOp::Max),
+        NodeKind::Let { .. } | NodeKind::Load { .. } | NodeKind::Assign { .. } => true,
+        _ => false,
     }
 }
 

@@ -11,7 +11,7 @@ use super::emitter::{Emitter, Goal};
 use super::expr::arithmetic;
 use super::header::{Definition, Header, Inside, is_break};
 use super::text::{Class, LabelName, Val};
-use crate::ir::{Body, CompareOp, Const, Expr, Label, LocalId, MathOp, Node, NodeKind, Operand};
+use crate::ir::{Body, CompareOp, Const, Label, LocalId, Node, NodeKind, Operand};
 
 /// The labels of a loop.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ impl Emitter<'_> {
             Plan::Strips(_) | Plan::Polled | Plan::Watched if !is_bounded => Plan::Free,
             plan => plan,
         };
-        match (self.header(label, body), plan) {
+        match (Header::of(label, body), plan) {
             (Some(header), Plan::Unrolled { local, turns }) => {
                 self.unrolled(label, header, continuing, local, &turns, end);
             }
@@ -61,11 +61,6 @@ impl Emitter<'_> {
     fn open(&mut self, label: Label, Ends { next, end, .. }: Ends) {
         let next = Some(next);
         self.goals.insert(label, Goal { end, next });
-    }
-
-    /// The header, if it can be repeated.
-    fn header<'b>(&self, label: Label, body: &'b Body) -> Option<Header<'b>> {
-        Header::of(label, body).filter(|header| header.nodes.iter().all(is_short))
     }
 
     /// The header before the first turn.
@@ -121,9 +116,9 @@ impl Emitter<'_> {
 
     fn poll(&mut self, plan: &Plan) {
         match plan {
-            Plan::Polled => self.poll_sometimes(),
+            Plan::Polled | Plan::Strips(_) => self.poll_sometimes(),
             Plan::Watched => self.poll_now(),
-            Plan::Free | Plan::Unrolled { .. } | Plan::Strips(_) => {}
+            Plan::Free | Plan::Unrolled { .. } => {}
         }
     }
 
@@ -231,15 +226,4 @@ struct Test {
     /// What makes the condition of them.
     test: String,
     cond: Val,
-}
-
-/// Whether a node of a header is short enough to be written several times. None has labels, which could not be.
-fn is_short(node: &Node) -> bool {
-    match &node.kind {
-        NodeKind::Let {
-            expr: Expr::Math(op, _),
-            ..
-        } => matches!(op, MathOp::Abs | MathOp::Min | MathOp::Max),
-        _ => true,
-    }
 }
