@@ -10,6 +10,8 @@ mod decode;
 mod eval;
 #[path = "common/generate/mod.rs"]
 mod generate;
+#[path = "ptx/loops.rs"]
+mod loops;
 #[path = "ptx/machine.rs"]
 mod machine;
 #[path = "ptx/programs.rs"]

@@ -1,6 +1,7 @@
 //! Text to IR.
 
 mod build;
+mod flatten;
 mod fold;
 mod nesting;
 mod prune;

@@ -61,7 +61,7 @@ impl Live {
                     self.grown |= !self.locals[local.index()];
                     self.locals[local.index()] = true;
                 }
-                expr_operands(expr).for_each(|x| self.read(x));
+                expr.operands().for_each(|x| self.read(x));
             }
             NodeKind::Load { access, .. } => {
                 if let Region::Private(id) = access.region {
@@ -188,19 +188,4 @@ fn bodies_of(kind: &NodeKind) -> Vec<&Body> {
             .collect(),
         _ => Vec::new(),
     }
-}
-
-fn expr_operands(expr: &Expr) -> impl Iterator<Item = Operand> {
-    let operands: smallvec::SmallVec<[Operand; 3]> = match expr {
-        Expr::Local(_) | Expr::Builtin(_) | Expr::ArrayLength(_) => smallvec::smallvec![],
-        Expr::Unary(_, x) | Expr::Convert(x) | Expr::Bitcast(x) => smallvec::smallvec![*x],
-        Expr::Binary(_, a, b) | Expr::Compare(_, a, b) => smallvec::smallvec![*a, *b],
-        Expr::Select {
-            cond,
-            accept,
-            reject,
-        } => smallvec::smallvec![*cond, *accept, *reject],
-        Expr::Math(_, operands) => operands.clone(),
-    };
-    operands.into_iter()
 }

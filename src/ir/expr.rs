@@ -62,6 +62,24 @@ pub enum Expr {
     Math(MathOp, smallvec::SmallVec<[Operand; 3]>),
 }
 
+impl Expr {
+    /// The values and constants that it reads.
+    pub fn operands(&self) -> impl Iterator<Item = Operand> {
+        let operands: smallvec::SmallVec<[Operand; 3]> = match self {
+            Expr::Local(_) | Expr::Builtin(_) | Expr::ArrayLength(_) => smallvec::smallvec![],
+            Expr::Unary(_, x) | Expr::Convert(x) | Expr::Bitcast(x) => smallvec::smallvec![*x],
+            Expr::Binary(_, a, b) | Expr::Compare(_, a, b) => smallvec::smallvec![*a, *b],
+            Expr::Select {
+                cond,
+                accept,
+                reject,
+            } => smallvec::smallvec![*cond, *accept, *reject],
+            Expr::Math(_, operands) => operands.clone(),
+        };
+        operands.into_iter()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOp {
     /// Integers wrap; floats flip the sign bit.

@@ -257,23 +257,35 @@ impl Emitter<'_> {
         self.put(format_args!("bra {leave}"));
     }
 
-    /// The way back to the start of a loop that nothing else ends for sure.
-    pub fn polled_back_edge(&mut self, top: LabelName) {
-        if self.contract == Contract::ModuleScope && !self.program.has_grid_barrier() {
-            // There is no word to look at.
-            self.put(format_args!("bra {top}"));
-            return;
-        }
+    /// A look every so many turns of all polled loops.
+    pub fn poll_sometimes(&mut self) {
         let turns = self.control().turns;
-        let leave = self.new_label();
         self.into(turns, "add.u32", &[turns.into(), Val::Int(1)]);
         let round = self.op32("and.b32", &[turns.into(), Val::Int(TURNS - 1)]);
-        let go_on = self.pred("setp.ne.u32", &[round, Val::Int(0)]);
-        self.branch_if(go_on, true, top);
-        self.look(leave);
-        self.put(format_args!("bra {top}"));
-        self.place(leave);
-        self.put("exit");
+        let is_due = self.pred("setp.eq.u32", &[round, Val::Int(0)]);
+        self.poll_if(Some(is_due));
+    }
+
+    /// A look at the abort word and the clock.
+    pub fn poll_now(&mut self) {
+        self.poll_if(None);
+    }
+
+    /// The look stands aside, so that the loop that it interrupts stays in one piece.
+    fn poll_if(&mut self, is_due: Option<Val>) {
+        let [look, back, leave] = [0; 3].map(|_| self.new_label());
+        match is_due {
+            Some(is_due) => self.branch_if(is_due, true, look),
+            None => self.put(format_args!("bra {look}")),
+        }
+        self.place(back);
+        self.aside(|e| {
+            e.place(look);
+            e.look(leave);
+            e.put(format_args!("bra {back}"));
+            e.place(leave);
+            e.put("exit");
+        });
     }
 
     /// At a workgroup's end: it counts as ended, and the last one of the grid writes the record.

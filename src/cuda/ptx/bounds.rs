@@ -1,93 +1,154 @@
-//! Loops that end by themselves soon enough; all others are polled.
+//! How each loop is kept from running for too long.
 //!
-//! Known to end is a loop that counts a local of its own up to a constant: the test stands in the body's
-//! straight start, so that each turn makes it, and the only assignment in the loop is the step at the
-//! end of each turn.
+//! Known to end is a loop that counts a local of its own up to a constant, or halves it, or whose turns can be
+//! followed one by one. A loop that counts to something that is only known when it runs is cut into strips
+//! of so many turns, and looks whether it is to end between two of them: within a strip nothing is in its way. All
+//! others are polled.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use super::counter::Counter;
+use super::header::{Header, Inside, each_node, each_within};
 use crate::ir::{
-    BinaryOp, Body, CompareOp, Const, Expr, Label, LocalId, Node, NodeKind, Operand, Program,
-    Scalar, ValueId,
+    BinaryOp, Body, CompareOp, Const, Label, LocalId, Node, NodeKind, Operand, Program, Scope,
 };
 
 /// Turns of nested loops that may pass between two polls.
 const MOST_TURNS: u64 = 1 << 14;
+/// Turns of a strip, those of the loops within included.
+const STRIP: u64 = 1 << 12;
+/// A loop that would have shorter strips is polled: then its turns are long.
+const SHORTEST_STRIP: u64 = 16;
+/// What a loop may grow to when its turns are written one after the other, in nodes.
+const MOST_UNROLLED: usize = 512;
 
-/// The loops that are polled, by label.
-pub struct Polled(HashSet<Label>);
+/// How a loop is kept bounded.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Plan {
+    /// It ends by itself soon enough.
+    Free,
+    /// Its few turns are written one after the other: what it counts at the start of each.
+    Unrolled {
+        local: LocalId,
+        turns: Vec<Const>,
+    },
+    Strips(Strips),
+    /// A look every so many turns of all polled loops.
+    Polled,
+    /// A look at the end of each turn, which is long.
+    Watched,
+}
 
-impl Polled {
-    pub fn of(program: &Program) -> Polled {
+/// A loop that goes on while its counter is below a bound, or not above it, and adds to it each turn; or down from
+/// above.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strips {
+    pub local: LocalId,
+    pub bound: Operand,
+    /// What is added, or subtracted on the way down.
+    pub step: Operand,
+    pub is_down: bool,
+    /// Turns of one strip.
+    pub turns: u64,
+}
+
+/// The loops' plans, by label.
+pub struct Plans(HashMap<Label, Plan>);
+
+impl Plans {
+    pub fn of(program: &Program) -> Plans {
         let mut finder = Finder {
             program,
-            starts: initial_values(&program.body),
-            polled: HashSet::new(),
+            starts: Starts::of(&program.body),
+            plans: HashMap::new(),
         };
         finder.turns(&program.body);
-        Polled(finder.polled)
+        Plans(finder.plans)
     }
 
-    pub fn any(&self) -> bool {
-        !self.0.is_empty()
+    /// Whether any loop looks at the abort word.
+    pub fn look(&self) -> bool {
+        let looks = |plan: &Plan| matches!(plan, Plan::Strips(_) | Plan::Polled | Plan::Watched);
+        self.0.values().any(looks)
     }
 
-    pub fn contains(&self, label: Label) -> bool {
-        self.0.contains(&label)
+    pub fn of_loop(&self, label: Label) -> Plan {
+        self.0.get(&label).cloned().unwrap_or(Plan::Polled)
     }
 }
 
-/// What a local may hold when a loop starts: of each, the constants that are assigned anywhere.
-/// A step within its own loop is no constant.
-fn initial_values(body: &Body) -> HashMap<LocalId, Vec<Const>> {
-    let mut starts: HashMap<LocalId, Vec<Const>> = HashMap::new();
-    each_node(body, &mut |node| {
-        if let NodeKind::Assign {
-            local,
-            value: Operand::Const(c),
-        } = node.kind
-        {
-            starts.entry(local).or_default().push(c);
-        }
-    });
-    starts
+/// What is assigned to the locals anywhere.
+struct Starts {
+    /// Of each, the constants.
+    constants: HashMap<LocalId, Vec<Const>>,
+    /// How often each is assigned at all.
+    assignments: HashMap<LocalId, usize>,
 }
 
-fn each_node<'p>(body: &'p Body, f: &mut dyn FnMut(&'p Node)) {
-    for node in &body.0 {
-        f(node);
-        match &node.kind {
-            NodeKind::If { accept, reject, .. } => {
-                each_node(accept, f);
-                each_node(reject, f);
+impl Starts {
+    fn of(body: &Body) -> Starts {
+        let mut starts = Starts {
+            constants: HashMap::new(),
+            assignments: HashMap::new(),
+        };
+        each_node(body, &mut |node| {
+            if let NodeKind::Assign { local, value } = node.kind {
+                *starts.assignments.entry(local).or_default() += 1;
+                if let Operand::Const(c) = value {
+                    starts.constants.entry(local).or_default().push(c);
+                }
             }
-            NodeKind::Block { body, .. } => each_node(body, f),
-            NodeKind::Loop {
-                body, continuing, ..
-            } => {
-                each_node(body, f);
-                each_node(continuing, f);
-            }
-            NodeKind::Switch { cases, default, .. } => {
-                cases.iter().for_each(|case| each_node(&case.body, f));
-                each_node(default, f);
-            }
-            _ => {}
-        }
+        });
+        starts
     }
+
+    /// What a loop's counter may start as: what is assigned right before, or else anywhere, and the zero
+    /// that it is before. Nothing if that is not known. The loop's step is the one assignment that does not count.
+    fn of_counter(&self, program: &Program, local: LocalId, before: &[Node]) -> Option<Vec<Const>> {
+        for node in before.iter().rev() {
+            if let NodeKind::Assign { local: to, value } = node.kind
+                && to == local
+            {
+                return match value {
+                    Operand::Const(c) => Some(vec![c]),
+                    Operand::Value(_) => None,
+                };
+            }
+            if bodies(&node.kind) {
+                // It may assign it, or not.
+                break;
+            }
+        }
+        let known = self.constants.get(&local)?;
+        let elsewhere = self.assignments.get(&local)? - 1;
+        let mut all = known.clone();
+        all.push(Const::zero(program.local_type(local)));
+        (known.len() == elsewhere).then_some(all)
+    }
+}
+
+/// Whether a node has bodies.
+fn bodies(kind: &NodeKind) -> bool {
+    matches!(
+        kind,
+        NodeKind::If { .. }
+            | NodeKind::Block { .. }
+            | NodeKind::Loop { .. }
+            | NodeKind::Switch { .. }
+    )
 }
 
 struct Finder<'p> {
     program: &'p Program,
-    starts: HashMap<LocalId, Vec<Const>>,
-    polled: HashSet<Label>,
+    starts: Starts,
+    plans: HashMap<Label, Plan>,
 }
 
-impl Finder<'_> {
-    /// The most turns without a poll that one pass through the body makes.
-    fn turns(&mut self, body: &Body) -> u64 {
+impl<'p> Finder<'p> {
+    /// The most turns without a look that one pass through the body makes.
+    fn turns(&mut self, body: &'p Body) -> u64 {
         let mut most = 1;
-        for node in &body.0 {
+        for (i, node) in body.0.iter().enumerate() {
             let here = match &node.kind {
                 NodeKind::If { accept, reject, .. } => self.turns(accept).max(self.turns(reject)),
                 NodeKind::Block { body, .. } => self.turns(body),
@@ -99,21 +160,14 @@ impl Finder<'_> {
                     .max(self.turns(default)),
                 NodeKind::Loop {
                     label,
-                    body,
+                    body: turn,
                     continuing,
                 } => {
                     // From the inside out: an inner loop is best left alone.
-                    let inner = self.turns(body).max(self.turns(continuing));
-                    let all = self
-                        .count(*label, body, continuing)
-                        .map(|count| count.saturating_mul(inner));
-                    match all {
-                        Some(all) if all <= MOST_TURNS => all,
-                        _ => {
-                            self.polled.insert(*label);
-                            1
-                        }
-                    }
+                    let inner = self.turns(turn).max(self.turns(continuing));
+                    let (plan, turns) = self.plan(*label, turn, continuing, &body.0[..i], inner);
+                    self.plans.insert(*label, plan);
+                    turns
                 }
                 _ => 1,
             };
@@ -122,141 +176,86 @@ impl Finder<'_> {
         most
     }
 
-    /// The most turns that a counting loop makes.
-    fn count(&self, label: Label, body: &Body, continuing: &Body) -> Option<u64> {
-        let (local, end) = self.test(label, body)?;
-        let step = step(local, continuing)?;
-        let mut assignments = 0;
-        for part in [body, continuing] {
-            each_node(part, &mut |node| {
-                if matches!(node.kind, NodeKind::Assign { local: to, .. } if to == local) {
-                    assignments += 1;
-                }
-            });
-        }
-        // Only unsigned, or signed from a start that is known: else the range below is unknown.
-        let lowest = match self.program.local_type(local) {
-            Scalar::U32 | Scalar::U64 => 0,
-            _ => {
-                let starts = self.starts.get(&local)?;
-                let known = self.assignments_elsewhere(local) == starts.len();
-                starts
-                    .iter()
-                    .map(|&c| signed(c))
-                    .min()
-                    .filter(|_| known)?
-                    .min(0)
-            }
+    /// A loop's plan, and the most turns without a look that follow from it; each of its turns makes `inner`.
+    fn plan(
+        &self,
+        label: Label,
+        body: &'p Body,
+        continuing: &'p Body,
+        before: &[Node],
+        inner: u64,
+    ) -> (Plan, u64) {
+        let polled = match inner <= STRIP {
+            true => (Plan::Polled, 1),
+            false => (Plan::Watched, 1),
         };
-        let range = u64::try_from(end.checked_sub(lowest)?).ok()?;
-        // The step must not jump over the type's end: with so short a range below it, it cannot.
-        let ends_early = end <= i128::from(i32::MAX) - i128::from(step);
-        (assignments == 1 && ends_early).then(|| range.div_ceil(step) + 1)
-    }
-
-    /// Assignments of the local in the program, less its step.
-    fn assignments_elsewhere(&self, local: LocalId) -> usize {
-        let mut all = 0;
-        each_node(&self.program.body, &mut |node| {
-            if matches!(node.kind, NodeKind::Assign { local: to, .. } if to == local) {
-                all += 1;
-            }
-        });
-        all - 1
-    }
-
-    /// The local that is below the bound while the loop goes on, and the bound.
-    fn test(&self, label: Label, body: &Body) -> Option<(LocalId, i128)> {
-        let mut reads: HashMap<ValueId, LocalId> = HashMap::new();
-        let mut tests: HashMap<ValueId, (LocalId, i128)> = HashMap::new();
-        let mut inverse: HashMap<ValueId, ValueId> = HashMap::new();
-        for node in &body.0 {
-            match &node.kind {
-                NodeKind::Let { value, expr } => match *expr {
-                    Expr::Local(local) => {
-                        reads.insert(*value, local);
-                    }
-                    Expr::Compare(
-                        op @ (CompareOp::Lt | CompareOp::Le | CompareOp::Ge | CompareOp::Gt),
-                        Operand::Value(x),
-                        Operand::Const(bound),
-                    ) if bound.ty.is_int() => {
-                        if let Some(&local) = reads.get(&x) {
-                            let below = matches!(op, CompareOp::Lt | CompareOp::Ge);
-                            let end = signed(bound) + i128::from(!below);
-                            // `Ge` and `Gt` say when the loop ends.
-                            let negated = matches!(op, CompareOp::Ge | CompareOp::Gt);
-                            tests.insert(*value, (local, end));
-                            if negated {
-                                inverse.insert(*value, *value);
-                            }
-                        }
-                    }
-                    Expr::Unary(crate::ir::UnaryOp::Not, Operand::Value(x)) => {
-                        if let Some(&test) = tests.get(&x) {
-                            tests.insert(*value, test);
-                            if !inverse.contains_key(&x) {
-                                inverse.insert(*value, *value);
-                            }
-                        }
-                    }
-                    _ => {}
-                },
-                NodeKind::If {
-                    cond: Operand::Value(cond),
-                    accept,
-                    reject,
-                } => {
-                    let &(local, end) = tests.get(cond)?;
-                    let leaving = match inverse.contains_key(cond) {
-                        true => accept,
-                        false => reject,
-                    };
-                    let leaves = matches!(&leaving.0[..],
-                        [Node { kind: NodeKind::Break(to), .. }] if *to == label);
-                    return leaves.then_some((local, end));
-                }
-                NodeKind::Load { .. } => {}
-                _ => return None,
+        let Some(header) = Header::of(label, body) else {
+            return polled;
+        };
+        let inside = Inside::of(body, continuing);
+        let Some(counter) = Counter::of(self.program, header, continuing, &inside) else {
+            return polled;
+        };
+        let starts = (self.starts).of_counter(self.program, counter.local, before);
+        if let Some([start]) = starts.as_deref()
+            && let Some(turns) = counter.turns(*start)
+            && self.is_small(&header, continuing, turns.len())
+        {
+            let all = inner.saturating_mul(turns.len() as u64 + 1);
+            if all <= MOST_TURNS {
+                let local = counter.local;
+                return (Plan::Unrolled { local, turns }, all);
             }
         }
-        None
+        if let Some(count) = counter.most(starts.as_deref()) {
+            let all = count.saturating_mul(inner);
+            if all <= MOST_TURNS {
+                return (Plan::Free, all);
+            }
+        }
+        match self.strips(&counter, inner) {
+            Some(strips) => {
+                let all = strips.turns * inner;
+                (Plan::Strips(strips), all)
+            }
+            None => polled,
+        }
     }
-}
 
-/// A constant as a number.
-fn signed(c: Const) -> i128 {
-    match c.ty {
-        Scalar::I32 => i128::from((c.bits as u32).cast_signed()),
-        Scalar::I64 => i128::from(c.bits.cast_signed()),
-        _ => i128::from(c.bits),
-    }
-}
-
-/// By how much the end of each turn raises the local.
-fn step(local: LocalId, continuing: &Body) -> Option<u64> {
-    let mut reads = HashSet::new();
-    let mut sums: HashMap<ValueId, u64> = HashMap::new();
-    for node in &continuing.0 {
-        match &node.kind {
-            NodeKind::Let { value, expr } => match *expr {
-                Expr::Local(of) if of == local => {
-                    reads.insert(*value);
-                }
-                Expr::Binary(BinaryOp::Add, Operand::Value(x), Operand::Const(by))
-                    if reads.contains(&x) && (1..=1 << 20).contains(&by.bits) =>
-                {
-                    sums.insert(*value, by.bits);
-                }
-                _ => {}
-            },
-            NodeKind::Assign {
-                local: to,
-                value: Operand::Value(sum),
-            } if *to == local => return sums.get(sum).copied(),
-            NodeKind::Assign { local: to, .. } if *to != local => {}
+    fn strips(&self, counter: &Counter<'_, '_>, inner: u64) -> Option<Strips> {
+        let turns = STRIP / inner;
+        let (op, step) = counter.step()?;
+        let is_down = match (op, counter.op) {
+            (BinaryOp::Add, CompareOp::Lt | CompareOp::Le) => false,
+            (BinaryOp::Sub, CompareOp::Gt | CompareOp::Ge) => true,
             _ => return None,
-        }
+        };
+        (turns >= SHORTEST_STRIP).then_some(Strips {
+            local: counter.local,
+            bound: counter.bound,
+            step,
+            is_down,
+            turns,
+        })
     }
-    None
+
+    /// Few enough nodes are to be written, and none that may stand only once.
+    fn is_small(&self, header: &Header<'_>, continuing: &Body, turns: usize) -> bool {
+        let mut nodes = 0usize;
+        let mut is_plain = true;
+        let mut count = |node: &Node| {
+            nodes += 1;
+            is_plain &= match node.kind {
+                NodeKind::Loop { .. } | NodeKind::Subgroup { .. } => false,
+                NodeKind::Barrier(id) => {
+                    self.program.barriers[id.index()].scope == Scope::Workgroup
+                }
+                _ => true,
+            };
+        };
+        for nodes in [header.nodes, &header.arm.0, header.rest, &continuing.0] {
+            each_within(nodes, &mut count);
+        }
+        is_plain && nodes.saturating_mul(turns) <= MOST_UNROLLED
+    }
 }

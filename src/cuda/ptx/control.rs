@@ -3,11 +3,15 @@
 use super::atomic::Atomic;
 use super::emitter::{Emitter, Goal};
 use super::text::{LabelName, Val};
-use crate::ir::{Body, Case, Label, Node, NodeKind, Operand};
+use crate::ir::{Body, Case, Node, NodeKind, Operand};
 
 impl Emitter<'_> {
     pub fn body(&mut self, body: &Body) {
-        for node in &body.0 {
+        self.nodes(&body.0);
+    }
+
+    pub fn nodes(&mut self, nodes: &[Node]) {
+        for node in nodes {
             self.node(node);
             let ends = matches!(
                 node.kind,
@@ -130,26 +134,6 @@ impl Emitter<'_> {
             ] => self.goals[label].next,
             _ => None,
         }
-    }
-
-    fn repeat(&mut self, label: Label, body: &Body, continuing: &Body) {
-        let [top, next, end] = [0; 3].map(|_| self.new_label());
-        self.goals.insert(
-            label,
-            Goal {
-                end,
-                next: Some(next),
-            },
-        );
-        self.place(top);
-        self.body(body);
-        self.place(next);
-        self.body(continuing);
-        match self.polled.contains(label) {
-            true => self.polled_back_edge(top),
-            false => self.put(format_args!("bra {top}")),
-        }
-        self.place(end);
     }
 
     fn switch(&mut self, selector: Operand, cases: &[Case], default: &Body) {

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::fmt::{Display, Write};
 
 use super::abi::{Contract, ParameterLayout};
-use super::bounds::Polled;
+use super::bounds::Plans;
 use super::target::Target;
 use super::text::{Class, LabelName, Lines, Reg, Val};
 use crate::error::{Error, Status};
 use crate::ir::uniformity::Uniformity;
-use crate::ir::{BufferId, Builtin, Const, Label, Operand, Program, Region, Scalar, Span, ValueId};
+use crate::ir::{
+    BufferId, Builtin, Const, Expr, Label, Operand, Program, Region, Scalar, Span, ValueId,
+};
 
 /// Where `Break` and `Continue` of an open label go.
 #[derive(Clone, Copy)]
@@ -50,11 +52,13 @@ pub struct Emitter<'p> {
     pub parameters: ParameterLayout,
     pub contract: Contract,
     pub fast_math: bool,
-    pub polled: Polled,
+    pub plans: Plans,
     /// The kernel's body so far.
     pub body: String,
     /// What stands before it: computed once, on entry.
     pub prologue: String,
+    /// What stands behind its end: it is seldom reached.
+    pub epilogue: String,
     pub goals: HashMap<Label, Goal>,
     pub control: Option<Control>,
     /// By value id: what stands for it, and by how many low zero bits it is known to end.
@@ -62,6 +66,8 @@ pub struct Emitter<'p> {
     pub zeros: Vec<u32>,
     /// By value id: the u32 that it was widened from.
     pub narrow: HashMap<ValueId, Val>,
+    /// By value id: how a byte index is made.
+    pub indices: HashMap<ValueId, Expr>,
     pub locals: Vec<Reg>,
     pub builtins: HashMap<Builtin, Reg>,
     pub bases: HashMap<Region, Reg>,
@@ -96,14 +102,16 @@ impl<'p> Emitter<'p> {
             parameters,
             contract,
             fast_math,
-            polled: Polled::of(program),
+            plans: Plans::of(program),
             body: String::new(),
             prologue: String::new(),
+            epilogue: String::new(),
             goals: HashMap::new(),
             control: None,
             values: vec![None; program.values.len()],
             zeros: vec![0; program.values.len()],
             narrow: HashMap::new(),
+            indices: HashMap::new(),
             locals: Vec::new(),
             builtins: HashMap::new(),
             bases: HashMap::new(),
@@ -205,6 +213,13 @@ impl<'p> Emitter<'p> {
         let result = emit(self);
         std::mem::swap(&mut self.body, &mut self.prologue);
         result
+    }
+
+    /// Writes what `emit` emits behind the kernel's end.
+    pub fn aside(&mut self, emit: impl FnOnce(&mut Self)) {
+        std::mem::swap(&mut self.body, &mut self.epilogue);
+        emit(self);
+        std::mem::swap(&mut self.body, &mut self.epilogue);
     }
 
     /// A branch to `label` if `cond` is `when`.

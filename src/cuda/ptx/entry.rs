@@ -124,6 +124,7 @@ impl Emitter<'_> {
         }
         text.push_str(&self.prologue);
         text.push_str(&self.body);
+        text.push_str(&self.epilogue);
         text.push_str("}\n");
         text
     }

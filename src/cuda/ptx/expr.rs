@@ -36,6 +36,7 @@ impl Emitter<'_> {
         let result = self.expr(ty, expr);
         self.define(value, result);
         self.note_zeros(value, expr);
+        self.note_index(value, expr);
         if let Expr::Convert(x) = *expr
             && ty == Scalar::U64
             && self.program.operand_type(x) == Scalar::U32

@@ -179,19 +179,16 @@ impl Emitter<'_> {
         let mut base = self.base(access.region);
         if let Some(index) = access.index {
             place.align = align.min(1 << self.known_zeros(index));
-            let index = self.operand(index);
-            base = match (space, index) {
-                ("shared", Val::Int(bits)) => self.op(
-                    Class::B32,
-                    "add.u32",
-                    &[base.into(), Val::Int(bits & 0xffff_ffff)],
-                ),
-                ("shared", wide) => {
+            base = match space {
+                "shared" => {
                     // In range it fits; out of range nothing is accessed.
-                    let low = self.op32("cvt.u32.u64", &[wide]);
+                    let low = self.low_half(index);
                     self.op(Class::B32, "add.u32", &[base.into(), low])
                 }
-                (_, wide) => self.op(Class::B64, "add.u64", &[base.into(), wide]),
+                _ => {
+                    let index = self.operand(index);
+                    self.op(Class::B64, "add.u64", &[base.into(), index])
+                }
             };
         }
         // Vectors add up to 16 bytes to the offset, which an instruction holds in 32 bits, signed.

@@ -3,10 +3,11 @@
 //! `abi` is what the kernel and those who launch it agree on. `target` says for which machine, `text`
 //! holds the lines and registers, and `emitter` what is known while they are written. `entry` frames the
 //! kernel, `control` walks the statements, `memory` and `atomic` reach memory (`align` knows which
-//! addresses may be reached as vectors), `expr`, `convert`, `math`, `scale` and `elementary` compute.
-//! `barrier` makes a workgroup or the grid meet and bounds every wait, `subgroup` makes a warp exchange values;
-//! `bounds` finds the loops that end by themselves soon enough. `export` is what a module looks like that loads
-//! back as a caller's own.
+//! addresses may be reached as vectors, `low` makes those of shared memory), `expr`, `convert`, `math`, `scale` and
+//! `elementary` compute. `repeat` writes loops: `header` sees how they test, `counter` what they count, and `bounds`
+//! finds which end by themselves soon enough and how the others are kept from running for ever.
+//! `barrier` makes a workgroup or the grid meet and bounds every wait, `subgroup` makes a warp exchange values.
+//! `export` is what a module looks like that loads back as a caller's own.
 
 pub mod abi;
 mod align;
@@ -15,13 +16,17 @@ mod barrier;
 mod bounds;
 mod control;
 mod convert;
+mod counter;
 mod elementary;
 mod emitter;
 mod entry;
 mod export;
 mod expr;
+mod header;
+mod low;
 mod math;
 mod memory;
+mod repeat;
 mod scale;
 mod subgroup;
 mod target;
@@ -85,7 +90,7 @@ fn write(
     fast_math: bool,
 ) -> Result<Ptx> {
     target.check()?;
-    let parameters = abi::ParameterLayout::of(program, bounds::Polled::of(program).any())?;
+    let parameters = abi::ParameterLayout::of(program, bounds::Plans::of(program).look())?;
     let emitter =
         emitter::Emitter::new(program, uniformity, target, parameters, contract, fast_math);
     emitter.finish()

@@ -14,7 +14,7 @@ use super::types::{Ty, Types};
 use super::value::Value;
 use crate::error::{Error, Result, Status};
 use crate::front::build::Builder;
-use crate::front::{Options, prune, renumber};
+use crate::front::{Options, flatten, prune, renumber};
 use crate::ir::{
     BufferAccess, BufferDecl, BufferId, LocalId, MemoryId, NodeKind, Program, Source, Span,
 };
@@ -167,6 +167,7 @@ pub fn lower(
     if matches!(program.body.0.last(), Some(node) if node.kind == NodeKind::Return) {
         program.body.0.pop();
     }
+    flatten::flatten(&mut program);
     prune::prune(&mut program);
     renumber::renumber(&mut program);
     Ok(program)
