@@ -21,6 +21,7 @@ mod programs;
 mod warp;
 
 use machine::{Launch, Outcome};
+use vyre::cuda::ptx::abi::Shape;
 use vyre::cuda::ptx::{self, Ptx, Target, abi};
 use vyre::front::Options;
 use vyre::front::wgsl::compile;
@@ -65,6 +66,9 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 const BASE: u32 = u32::MAX - 7;
 /// The slot's count of ended workgroups before.
 const EXIT_BASE: u32 = u32::MAX - 1;
+/// The groups' counts before.
+const ARRIVALS: [u32; 8] = [0, 1, 2, u32::MAX, u32::MAX - 1, u32::MAX - 3, 6, 7];
+const RELEASES: u32 = u32::MAX - 20;
 
 impl Loaded {
     /// As many as the program wants, each byte another.
@@ -81,12 +85,12 @@ impl Loaded {
         limit: u64,
         abort: u32,
     ) -> Outcome {
-        self.launch_as(false, workgroups, contents, limit, abort)
+        self.launch_as((false, Shape::Counter), workgroups, contents, limit, abort)
     }
 
     fn launch_as(
         &self,
-        quiet: bool,
+        (quiet, shape): (bool, Shape),
         workgroups: [u32; 3],
         contents: &mut [Vec<u8>],
         limit: u64,
@@ -106,6 +110,9 @@ impl Loaded {
                 exit_base: EXIT_BASE,
                 sequence: 77,
                 quiet,
+                shape,
+                arrivals: ARRIVALS,
+                releases: RELEASES,
                 limit,
                 abort,
             },
@@ -521,7 +528,13 @@ fn a_grid_sees_across_its_barriers_and_the_record_says_how_many() {
     for (rounds, quiet) in [(0, false), (1, false), (5, false), (0, true), (5, true)] {
         let start: Vec<u32> = (0..40).collect();
         let mut contents = vec![bytes(&start), bytes(&[rounds])];
-        let outcome = loaded.launch_as(quiet, [5, 1, 1], &mut contents, u64::MAX, 0);
+        let outcome = loaded.launch_as(
+            (quiet, Shape::Counter),
+            [5, 1, 1],
+            &mut contents,
+            u64::MAX,
+            0,
+        );
         let expected: Vec<u32> = (0..40).map(|i| (i + 9 * rounds) % 40 + rounds).collect();
         assert_eq!(words(&contents[0]), expected);
         assert_eq!(outcome.executed, 2 * rounds);
@@ -529,6 +542,41 @@ fn a_grid_sees_across_its_barriers_and_the_record_says_how_many() {
         assert_eq!((outcome.counter, outcome.sequence), (outcome.observed, 77));
         let ended = if quiet { 0 } else { 5 };
         assert_eq!(outcome.ended.wrapping_sub(EXIT_BASE), ended);
+    }
+}
+
+#[test]
+fn groups_of_workgroups_meet_and_each_counts_its_own() {
+    let loaded = kernel(
+        "for (var k = 0u; k < input[0]; k++) {
+            let next = out[(i + 9u) % 152u]; gridBarrier(); out[i] = next + 1u; gridBarrier();
+        }",
+    );
+    for (shape, quiet) in [
+        (Shape::Groups, false),
+        (Shape::Groups, true),
+        (Shape::Releases, false),
+    ] {
+        for rounds in [0, 1, 3] {
+            let start: Vec<u32> = (0..152).collect();
+            let mut contents = vec![bytes(&start), bytes(&[rounds])];
+            let outcome = loaded.launch_as((quiet, shape), [19, 1, 1], &mut contents, u64::MAX, 0);
+            let expected: Vec<u32> = (0..152).map(|i| (i + 9 * rounds) % 152 + rounds).collect();
+            assert_eq!(words(&contents[0]), expected);
+            assert_eq!((outcome.executed, outcome.sequence), (2 * rounds, 77));
+            assert_eq!(outcome.observed, BASE.wrapping_add(2 * rounds * 8));
+            let ended = if quiet { 0 } else { 19 };
+            assert_eq!(outcome.ended.wrapping_sub(EXIT_BASE), ended);
+            for group in 0..8 {
+                let arrived = outcome.arrivals[group].wrapping_sub(ARRIVALS[group]);
+                assert_eq!(arrived, 2 * rounds * abi::group_size(group as u32, 19));
+                let released = match shape {
+                    Shape::Releases => 2 * rounds * 8,
+                    _ => 0,
+                };
+                assert_eq!(outcome.releases[group].wrapping_sub(RELEASES), released);
+            }
+        }
     }
 }
 

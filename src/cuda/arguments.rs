@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use smallvec::SmallVec;
 
 use super::bound::Place;
-use super::ptx::abi::ParameterLayout;
+use super::ptx::abi::{ParameterLayout, Shape};
 use super::raw::Passed;
 use super::slot::Slot;
 
@@ -17,11 +17,11 @@ pub enum Arguments<'l> {
 }
 
 impl Arguments<'_> {
-    /// The launch's slot, nanoseconds that a wait may take, and whether nobody looks for the launch's end, for
+    /// The launch's slot, how its workgroups meet, nanoseconds that a wait may take, and whether nobody looks for the launch's end, for
     /// kernels that know of slots.
-    pub fn set_slot(&mut self, slot: &Slot, limit: u64, quiet: bool) {
+    pub fn set_slot(&mut self, slot: &Slot, shape: Shape, limit: u64, quiet: bool) {
         match self {
-            Arguments::Block(block) => block.set_slot(slot, limit, quiet),
+            Arguments::Block(block) => block.set_slot(slot, shape, limit, quiet),
             Arguments::List(_) => {}
         }
     }
@@ -66,7 +66,7 @@ impl<'l> Block<'l> {
         self.put(at.length, &length.to_le_bytes());
     }
 
-    fn set_slot(&mut self, slot: &Slot, limit: u64, quiet: bool) {
+    fn set_slot(&mut self, slot: &Slot, shape: Shape, limit: u64, quiet: bool) {
         let Some(at) = self.layout.control else {
             return;
         };
@@ -77,6 +77,11 @@ impl<'l> Block<'l> {
         self.put(at.exit_base, &slot.exit_base.to_le_bytes());
         self.put(at.sequence, &slot.sequence.to_le_bytes());
         self.put(at.quiet, &u32::from(quiet).to_le_bytes());
+        self.put(at.shape, &(shape as u32).to_le_bytes());
+        self.put(at.releases, &slot.releases.to_le_bytes());
+        for (group, arrivals) in (0..).zip(slot.arrivals) {
+            self.put(at.arrivals + 4 * group, &arrivals.to_le_bytes());
+        }
     }
 
     fn put(&mut self, at: u32, bytes: &[u8]) {

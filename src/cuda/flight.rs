@@ -9,7 +9,7 @@ use super::arguments::Arguments;
 use super::compiled::Compiled;
 use super::context::{Entered, HUNG};
 use super::device::Device;
-use super::ptx::abi::{abort, slot};
+use super::ptx::abi::{Shape, abort, slot};
 use super::raw::{self, Counter, Failure, Lease};
 use super::slot::{Refusal, Slot};
 use super::stream::StreamHandle;
@@ -99,14 +99,15 @@ impl<'f> Flight<'f> {
         lease: &Lease<'_>,
         more_follow: bool,
     ) -> Result<()> {
-        // When the flight is full, it lands.
-        let quiet = more_follow && self.launched.len() + 1 < MOST;
+        let shape = Shape::of(grid.total);
+        // When the flight is full, it lands. And the first workgroup to end does not know that all releases are out.
+        let quiet = more_follow && self.launched.len() + 1 < MOST && shape != Shape::Releases;
         let ceiling = lease.ceiling(grid.workgroups)?;
         let slot = match self.compiled.needs_slot() {
             true => {
                 let mut slot = self.device.slots.take(self.entered)?;
                 slot.arm();
-                arguments.set_slot(&slot, grid.limit, quiet);
+                arguments.set_slot(&slot, shape, grid.limit, quiet);
                 Some(slot)
             }
             false => None,
@@ -230,7 +231,7 @@ impl<'f> Flight<'f> {
                 Ok((slot_use, barriers)) => {
                     if let Some(mut slot) = slot {
                         if let Some(audited) = slot_use {
-                            slot.settle(audited);
+                            slot.settle(audited, launched.workgroups);
                         }
                         self.device.slots.give_back(slot);
                     }

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::context::{Context, Entered};
 use super::driver::sys::CUdeviceptr;
-use super::ptx::abi::{abort, record, slot};
+use super::ptx::abi::{GROUPS, Shape, abort, group_size, record, slot};
 use super::stream::StreamHandle;
 use crate::error::{Error, Result, Status};
 
@@ -34,6 +34,9 @@ pub struct Slot {
     pub base: u32,
     /// The count of ended workgroups before the launch.
     pub exit_base: u32,
+    /// The groups' counts of arrivals and of releases before the launch; the latter are all the same.
+    pub arrivals: [u32; GROUPS as usize],
+    pub releases: u32,
     /// What the launch is to write as its record's last word.
     pub sequence: u32,
 }
@@ -50,6 +53,8 @@ struct Record {
     aborted: AtomicU32,
     ended: AtomicU32,
     unused: [u32; 3],
+    arrivals: [AtomicU32; GROUPS as usize],
+    releases: [AtomicU32; GROUPS as usize],
 }
 
 const _: () = {
@@ -58,7 +63,10 @@ const _: () = {
     assert!(std::mem::offset_of!(Record, sequence) == record::SEQUENCE as usize);
     assert!(std::mem::offset_of!(Record, aborted) == record::ABORTED as usize);
     assert!(std::mem::offset_of!(Record, ended) == record::ENDED as usize);
+    assert!(std::mem::offset_of!(Record, arrivals) == record::ARRIVALS as usize);
+    assert!(std::mem::offset_of!(Record, releases) == record::RELEASES as usize);
     assert!(size_of::<Record>() == record::SIZE as usize);
+    assert!(size_of::<Record>() <= RECORD_STRIDE);
 };
 
 /// What a launch's record proves.
@@ -70,6 +78,18 @@ pub struct Audited {
     observed: u32,
     /// The slot's count of ended workgroups afterwards.
     ended: u32,
+    /// The groups' counts of arrivals and of releases afterwards, if the shape has them.
+    arrivals: [u32; GROUPS as usize],
+    releases: [u32; GROUPS as usize],
+}
+
+/// What a slot's counts were before a launch.
+#[derive(Clone, Copy)]
+struct Before {
+    base: u32,
+    exit_base: u32,
+    arrivals: [u32; GROUPS as usize],
+    releases: u32,
 }
 
 /// Why a record proves nothing.
@@ -87,6 +107,13 @@ pub enum Refusal {
     },
     /// Workgroups that ended are missing or too many.
     Ended { seen: u32 },
+    /// A group's arrivals, or the releases that it waited for, are missing or too many.
+    Group {
+        group: u32,
+        what: &'static str,
+        seen: u32,
+        expected: u32,
+    },
 }
 
 impl Slot {
@@ -119,13 +146,16 @@ impl Slot {
             executed: record.executed.load(Relaxed),
             observed: record.observed.load(Relaxed),
             ended: record.ended.load(Relaxed),
+            arrivals: std::array::from_fn(|group| record.arrivals[group].load(Relaxed)),
+            releases: std::array::from_fn(|group| record.releases[group].load(Relaxed)),
         });
-        audit(
-            (self.base, self.exit_base),
-            left,
-            record.aborted.load(Relaxed),
-            workgroups,
-        )
+        let before = Before {
+            base: self.base,
+            exit_base: self.exit_base,
+            arrivals: self.arrivals,
+            releases: self.releases,
+        };
+        audit(before, left, record.aborted.load(Relaxed), workgroups)
     }
 
     /// Where a counter of a module's own is copied to after the launch; read by [`Self::read_back`].
@@ -151,20 +181,26 @@ impl Slot {
         }
     }
 
-    /// The next launch counts on from what this one left.
-    pub fn settle(&mut self, audited: Audited) {
+    /// The next launch counts on from what this one of so many workgroups left.
+    pub fn settle(&mut self, audited: Audited, workgroups: u64) {
         #[cfg(test)]
         if super::stale::RESETS_ARE_SKIPPED.load(Relaxed) {
             return;
         }
         self.base = audited.observed;
         self.exit_base = audited.ended;
+        let shape = Shape::of(workgroups);
+        if shape >= Shape::Groups {
+            self.arrivals = audited.arrivals;
+        }
+        if shape == Shape::Releases {
+            self.releases = audited.releases[0];
+        }
     }
 }
 
-/// `before`: the counter and the count of ended workgroups before the launch.
 fn audit(
-    before: (u32, u32),
+    before: Before,
     left: Option<Audited>,
     aborted: u32,
     workgroups: u64,
@@ -173,19 +209,42 @@ fn audit(
         return Err(Refusal::Aborted(aborted));
     }
     let left = left.ok_or(Refusal::Unwritten)?;
-    let (base, exit_base) = before;
+    let shape = Shape::of(workgroups);
     // All counts wrap.
-    let workgroups = workgroups as u32;
-    let arrivals = left.executed.wrapping_mul(workgroups);
-    if left.observed != base.wrapping_add(arrivals) {
+    let raised = |by: u32| left.executed.wrapping_mul(by);
+    let expected = raised(shape.arrivals(workgroups));
+    let seen = left.observed.wrapping_sub(before.base);
+    if seen != expected {
         return Err(Refusal::Arrivals {
-            seen: left.observed.wrapping_sub(base),
-            expected: arrivals,
+            seen,
+            expected,
             executed: left.executed,
         });
     }
+    let check = |group: u32, what, seen: u32, expected| match seen == expected {
+        true => Ok(()),
+        false => Err(Refusal::Group {
+            group,
+            what,
+            seen,
+            expected,
+        }),
+    };
+    for group in 0..GROUPS {
+        let at = group as usize;
+        if shape >= Shape::Groups {
+            let seen = left.arrivals[at].wrapping_sub(before.arrivals[at]);
+            let expected = raised(group_size(group, workgroups));
+            check(group, "arrivals", seen, expected)?;
+        }
+        if shape == Shape::Releases {
+            let seen = left.releases[at].wrapping_sub(before.releases);
+            check(group, "releases", seen, expected)?;
+        }
+    }
+    let workgroups = workgroups as u32;
     // All of them, or of a quiet launch none.
-    let ended = left.ended.wrapping_sub(exit_base);
+    let ended = left.ended.wrapping_sub(before.exit_base);
     if ended != workgroups && ended != 0 {
         return Err(Refusal::Ended { seen: ended });
     }
@@ -225,10 +284,27 @@ impl Refusal {
                 seen,
                 expected,
                 executed,
+            } => {
+                let arriving = match Shape::of(workgroups) {
+                    Shape::Counter => "",
+                    Shape::Groups | Shape::Releases => " in 8 groups",
+                };
+                Error::new(
+                    Status::BarrierAudit,
+                    format!(
+                        "gridBarrier() did not hold in `{kernel}`: {seen} arrivals were seen, {expected} were expected ({executed} barriers x {workgroups} workgroups{arriving})"
+                    ),
+                )
+            }
+            Refusal::Group {
+                group,
+                what,
+                seen,
+                expected,
             } => Error::new(
                 Status::BarrierAudit,
                 format!(
-                    "gridBarrier() did not hold in `{kernel}`: {seen} arrivals were seen, {expected} were expected ({executed} barriers x {workgroups} workgroups)"
+                    "gridBarrier() did not hold in `{kernel}`: {seen} {what} of group {group} of its {workgroups} workgroups were seen, {expected} were expected"
                 ),
             ),
         }
@@ -298,6 +374,8 @@ impl SlotPool {
         if zeroed.is_ok() {
             slot.base = 0;
             slot.exit_base = 0;
+            slot.arrivals = [0; GROUPS as usize];
+            slot.releases = 0;
             self.give_back(slot);
         }
     }
@@ -382,6 +460,8 @@ fn slots(address: CUdeviceptr, records: *mut u8, mapped: CUdeviceptr) -> Vec<Slo
         record: records.wrapping_add(n * RECORD_STRIDE).cast(),
         base: 0,
         exit_base: 0,
+        arrivals: [0; GROUPS as usize],
+        releases: 0,
         sequence: 0,
     };
     (0..CHUNK).rev().map(slot).collect()
@@ -418,6 +498,17 @@ mod tests {
             executed,
             observed,
             ended,
+            arrivals: [0; 8],
+            releases: [0; 8],
+        }
+    }
+
+    fn before(base: u32, exit_base: u32) -> Before {
+        Before {
+            base,
+            exit_base,
+            arrivals: [0; 8],
+            releases: 0,
         }
     }
 
@@ -425,13 +516,13 @@ mod tests {
     fn the_audit_is_an_equality_that_wraps() {
         let passed = |base, executed, observed| {
             let record = left(executed, observed, 7 + 132);
-            assert_eq!(audit((base, 7), Some(record), 0, 132), Ok(record));
+            assert_eq!(audit(before(base, 7), Some(record), 0, 132), Ok(record));
         };
         passed(0, 0, 0);
         passed(10, 3, 406);
         passed(u32::MAX - 100, 2, 163);
         for observed in [405, 407, 10, 0, 406 + 396] {
-            let refused = audit((10, 7), Some(left(3, observed, 139)), 0, 132).unwrap_err();
+            let refused = audit(before(10, 7), Some(left(3, observed, 139)), 0, 132).unwrap_err();
             assert!(matches!(refused, Refusal::Arrivals { expected: 396, .. }));
             let error = refused.error("main", 132);
             assert_eq!(error.status(), Status::BarrierAudit);
@@ -441,7 +532,7 @@ mod tests {
 
     #[test]
     fn all_workgroups_end_or_are_not_counted() {
-        let ended = |ended| audit((0, u32::MAX - 3), Some(left(0, 0, ended)), 0, 8);
+        let ended = |ended| audit(before(0, u32::MAX - 3), Some(left(0, 0, ended)), 0, 8);
         assert!(ended(4).is_ok() && ended(u32::MAX - 3).is_ok());
         for wrong in [3, 5, 0, u32::MAX - 4] {
             let error = ended(wrong).unwrap_err().error("main", 8);
@@ -451,10 +542,46 @@ mod tests {
     }
 
     #[test]
+    fn each_group_is_audited_by_itself() {
+        // 1501 workgroups: 188 in the first five groups, 187 in the others.
+        let sizes: [u32; 8] = std::array::from_fn(|group| group_size(group as u32, 1501));
+        assert_eq!(sizes, [188, 188, 188, 188, 188, 187, 187, 187]);
+        assert_eq!(sizes.iter().sum::<u32>(), 1501);
+        let start = Before {
+            arrivals: std::array::from_fn(|group| u32::MAX - group as u32),
+            releases: u32::MAX - 3,
+            ..before(u32::MAX - 2, 0)
+        };
+        let right = Audited {
+            arrivals: std::array::from_fn(|at| start.arrivals[at].wrapping_add(3 * sizes[at])),
+            releases: [start.releases.wrapping_add(3 * 8); 8],
+            ..left(3, start.base.wrapping_add(3 * 8), 1501)
+        };
+        assert_eq!(audit(start, Some(right), 0, 1501), Ok(right));
+        let mut wrong = right;
+        // What one group has too many another has too few.
+        wrong.arrivals.swap(1, 6);
+        let error = audit(start, Some(wrong), 0, 1501)
+            .unwrap_err()
+            .error("main", 1501);
+        assert_eq!(error.status(), Status::BarrierAudit);
+        assert!(error.message().contains("arrivals of group 1"), "{error}");
+        let mut wrong = right;
+        wrong.releases[7] = wrong.releases[7].wrapping_sub(8);
+        let error = audit(start, Some(wrong), 0, 1501)
+            .unwrap_err()
+            .error("main", 1501);
+        assert!(
+            error.message().contains("16 releases of group 7"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn a_kernel_that_left_nothing_behind_proves_nothing() {
-        assert_eq!(audit((0, 0), None, 0, 8), Err(Refusal::Unwritten));
+        assert_eq!(audit(before(0, 0), None, 0, 8), Err(Refusal::Unwritten));
         assert_eq!(
-            audit((0, 0), Some(left(1, 8, 8)), abort::TIME_LIMIT, 8),
+            audit(before(0, 0), Some(left(1, 8, 8)), abort::TIME_LIMIT, 8),
             Err(Refusal::Aborted(abort::TIME_LIMIT))
         );
         let error = Refusal::Aborted(abort::TIME_LIMIT).error("main", 8);

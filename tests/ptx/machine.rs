@@ -6,7 +6,7 @@ use super::decode::{self, Arg, Instruction, Module};
 use super::warp;
 
 use vyre::cuda::ptx::Ptx;
-use vyre::cuda::ptx::abi::{record, slot};
+use vyre::cuda::ptx::abi::{GROUPS, Shape, record, slot};
 
 /// Instructions of one turn.
 const TURN: usize = 500;
@@ -29,6 +29,10 @@ pub struct Launch<'a> {
     pub exit_base: u32,
     pub sequence: u32,
     pub quiet: bool,
+    pub shape: Shape,
+    /// The groups' counts before the launch.
+    pub arrivals: [u32; GROUPS as usize],
+    pub releases: u32,
     pub limit: u64,
     /// The abort word before the launch.
     pub abort: u32,
@@ -44,6 +48,8 @@ pub struct Outcome {
     pub sequence: u32,
     pub aborted: u32,
     pub ended: u32,
+    pub arrivals: [u32; GROUPS as usize],
+    pub releases: [u32; GROUPS as usize],
 }
 
 struct Thread {
@@ -124,6 +130,11 @@ pub fn run(ptx: &Ptx, launch: &mut Launch<'_>) -> Outcome {
     words[slot::COUNTER as usize..][..4].copy_from_slice(&launch.base.to_le_bytes());
     words[slot::EXIT as usize..][..4].copy_from_slice(&launch.exit_base.to_le_bytes());
     words[slot::ABORT as usize..][..4].copy_from_slice(&launch.abort.to_le_bytes());
+    for (group, count) in launch.arrivals.iter().enumerate() {
+        let own = (slot::GROUPS + group as u32 * slot::GROUP_STRIDE) as usize;
+        words[own + slot::ARRIVALS as usize..][..4].copy_from_slice(&count.to_le_bytes());
+        words[own + slot::RELEASES as usize..][..4].copy_from_slice(&launch.releases.to_le_bytes());
+    }
     let at_slot = machine.give(words);
     let at_record = machine.give(vec![0; record::SIZE as usize]);
     if let Some(control) = layout.control {
@@ -134,6 +145,11 @@ pub fn run(ptx: &Ptx, launch: &mut Launch<'_>) -> Outcome {
         machine.parameter(control.exit_base, &launch.exit_base.to_le_bytes());
         machine.parameter(control.sequence, &launch.sequence.to_le_bytes());
         machine.parameter(control.quiet, &u32::from(launch.quiet).to_le_bytes());
+        machine.parameter(control.shape, &(launch.shape as u32).to_le_bytes());
+        machine.parameter(control.releases, &launch.releases.to_le_bytes());
+        for (group, count) in (0..).zip(launch.arrivals) {
+            machine.parameter(control.arrivals + 4 * group, &count.to_le_bytes());
+        }
     }
     for (_, bytes) in &module.constants {
         machine.give(bytes.clone());
@@ -184,6 +200,8 @@ pub fn run(ptx: &Ptx, launch: &mut Launch<'_>) -> Outcome {
         sequence: word(count + 1, record::SEQUENCE),
         aborted: word(count + 1, record::ABORTED),
         ended: word(count + 1, record::ENDED),
+        arrivals: std::array::from_fn(|at| word(count + 1, record::ARRIVALS + 4 * at as u32)),
+        releases: std::array::from_fn(|at| word(count + 1, record::RELEASES + 4 * at as u32)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cuda::emitted::Emitted;
 use crate::cuda::ptx::abi::{
-    BufferParameters, ControlParameters, MOST_PARAMETERS, ParameterLayout,
+    BufferParameters, ControlParameters, GROUPS, MOST_PARAMETERS, ParameterLayout,
 };
 use crate::cuda::ptx::{Ptx, SharedMemory};
 use crate::ir::{BufferAccess, BufferDecl, BufferSpace, RuntimeArray, Span};
@@ -131,9 +131,17 @@ fn is_consistent(emitted: &Emitted) -> bool {
         && (places.iter()).all(|place| fits(place.base, 8) && fits(place.length, 4))
         && control.is_none_or(|at| {
             [at.slot, at.record, at.limit].iter().all(|&at| fits(at, 8))
-                && [at.base, at.exit_base, at.sequence, at.quiet]
-                    .iter()
-                    .all(|&at| fits(at, 4))
+                && [
+                    at.base,
+                    at.exit_base,
+                    at.sequence,
+                    at.quiet,
+                    at.shape,
+                    at.releases,
+                ]
+                .iter()
+                .all(|&at| fits(at, 4))
+                && fits(at.arrivals, 4 * GROUPS)
         })
         && (buffers.iter()).all(|buffer| buffer.runtime.is_none_or(|array| array.stride > 0))
         && buffers.is_sorted_by(|a, b| (a.group, a.binding) < (b.group, b.binding))
@@ -225,9 +233,14 @@ impl Writer {
             exit_base,
             sequence,
             quiet,
+            shape,
+            releases,
+            arrivals,
         }) = control
         {
-            for place in [slot, record, limit, base, exit_base, sequence, quiet] {
+            for place in [
+                slot, record, limit, base, exit_base, sequence, quiet, shape, releases, arrivals,
+            ] {
                 self.u32(*place);
             }
         }
@@ -330,6 +343,9 @@ impl<'b> Reader<'b> {
                     exit_base: self.u32()?,
                     sequence: self.u32()?,
                     quiet: self.u32()?,
+                    shape: self.u32()?,
+                    releases: self.u32()?,
+                    arrivals: self.u32()?,
                 }),
             },
         })

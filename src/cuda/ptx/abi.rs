@@ -20,7 +20,58 @@ pub mod slot {
     pub const ABORT: u32 = 128;
     /// u32: workgroups of all launches that have ended, wrapping. Counted by programs with a grid barrier.
     pub const EXIT: u32 = 256;
-    pub const SIZE: u32 = 384;
+    /// Two words for each of the groups that [`super::Shape`] tells of.
+    pub const GROUPS: u32 = 384;
+    pub const GROUP_STRIDE: u32 = 256;
+    /// u32: arrivals of the group's workgroups in all launches, wrapping.
+    pub const ARRIVALS: u32 = 0;
+    /// u32: what the group's workgroups wait at, raised by [`super::GROUPS`] when all are released; wrapping.
+    pub const RELEASES: u32 = 128;
+    pub const SIZE: u32 = GROUPS + super::GROUPS * GROUP_STRIDE;
+}
+
+/// Groups of workgroups: each counts its own arrivals, and whoever comes last arrives at the slot's counter for
+/// all of them. Workgroup `i` of the grid is in group `i % GROUPS`.
+pub const GROUPS: u32 = 8;
+
+/// How the workgroups of a grid meet under the launch-slot contract. What is best follows from how many
+/// there are, and was measured: a counter takes one arrival at a time, and polls delay it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Shape {
+    /// All arrive at one counter and wait there.
+    Counter = 0,
+    /// In groups; all wait at the counter that the groups arrive at.
+    Groups = 1,
+    /// In groups, and each group waits at a word of its own: polls do not delay arrivals.
+    Releases = 2,
+}
+
+impl Shape {
+    pub fn of(workgroups: u64) -> Shape {
+        match workgroups {
+            ..900 => Shape::Counter,
+            900..1500 => Shape::Groups,
+            1500.. => Shape::Releases,
+        }
+    }
+
+    /// Arrivals at the slot's counter for one barrier.
+    pub fn arrivals(self, workgroups: u64) -> u32 {
+        match self {
+            // All counts wrap.
+            Shape::Counter => workgroups as u32,
+            Shape::Groups | Shape::Releases => GROUPS,
+        }
+    }
+}
+
+/// How many of a grid's workgroups are in a group.
+pub fn group_size(group: u32, workgroups: u64) -> u32 {
+    (workgroups as u32)
+        .wrapping_add(GROUPS - 1)
+        .wrapping_sub(group)
+        / GROUPS
 }
 
 /// What the abort word holds.
@@ -40,7 +91,8 @@ pub mod abort {
 pub mod record {
     /// u32: grid barriers that the workgroup which writes passed.
     pub const EXECUTED: u32 = 0;
-    /// u32: the slot's counter when that workgroup ended. Right is `base + executed * workgroups`, wrapping.
+    /// u32: the slot's counter when that workgroup ended. Right is `base + executed * arrivals`, wrapping, with as many
+    /// arrivals for each barrier as [`super::Shape::arrivals`] says.
     pub const OBSERVED: u32 = 4;
     /// u32: the launch's sequence number. Written last, with release: without it the rest is void.
     pub const SEQUENCE: u32 = 8;
@@ -49,7 +101,11 @@ pub mod record {
     /// u32: the slot's count of ended workgroups afterwards: what it was before if the launch was quiet and did not
     /// count.
     pub const ENDED: u32 = 16;
-    pub const SIZE: u32 = 32;
+    /// [`super::GROUPS`] u32: each group's arrivals. Written unless the shape is [`super::Shape::Counter`], as the next.
+    pub const ARRIVALS: u32 = 32;
+    /// [`super::GROUPS`] u32: each group's releases.
+    pub const RELEASES: u32 = 64;
+    pub const SIZE: u32 = 96;
 }
 
 /// How the workgroups of a grid meet, and so what a kernel is called with.
@@ -88,6 +144,12 @@ pub struct ControlParameters {
     pub sequence: u32,
     /// u32: not 0 if nobody looks for the end of this launch, because others follow on its stream.
     pub quiet: u32,
+    /// u32: one of [`Shape`].
+    pub shape: u32,
+    /// u32: each group's releases before the launch.
+    pub releases: u32,
+    /// [`GROUPS`] u32: each group's arrivals before the launch.
+    pub arrivals: u32,
 }
 
 /// The kernel's parameter block; all places in bytes from its start, all words little-endian.
@@ -128,7 +190,12 @@ impl ParameterLayout {
             exit_base: take(4),
             sequence: take(4),
             quiet: take(4),
+            shape: take(4),
+            releases: take(4),
+            arrivals: take(4 * GROUPS),
         });
+        let unaligned = take(0);
+        take(unaligned.next_multiple_of(16) - unaligned);
         let immediates = take(program.immediates_size.next_multiple_of(16));
         if size > MOST_PARAMETERS {
             return Err(Error::new(

@@ -24,8 +24,12 @@ pub struct Goal {
 pub struct Control {
     /// Under the launch-slot contract.
     pub slot: Option<SlotRegisters>,
-    /// The counter's value that released the last barrier passed, or waited for at this one.
+    /// In programs with a grid barrier.
+    pub groups: Option<GroupRegisters>,
+    /// The counter's value that released the last barrier passed, or releases this one.
     pub target: Reg,
+    /// What a barrier adds to the counter.
+    pub step: Reg,
     /// Workgroups of the grid.
     pub workgroups: Reg,
     /// Barriers passed.
@@ -34,8 +38,25 @@ pub struct Control {
     pub turns: Reg,
     /// The invocation's first look at the clock; 0 before.
     pub since: Reg,
-    /// Whether this is its workgroup's first invocation.
+    /// Whether this is its workgroup's first invocation, and whether it is one of the first warp's.
     pub is_leader: Reg,
+    pub in_first_warp: Reg,
+}
+
+/// How a workgroup meets the others; see [`super::abi::Shape`].
+#[derive(Clone, Copy)]
+pub struct GroupRegisters {
+    /// Whether groups have counters of their own, and words to wait at.
+    pub in_groups: Reg,
+    pub own_words: Reg,
+    /// The word that this workgroup arrives at, what it comes to when all have arrived that do so there, and how many
+    /// those are.
+    pub arrives_at: Reg,
+    pub arrived: Reg,
+    pub share: Reg,
+    /// The word that it waits at, and what that comes to when it may go on.
+    pub waits_at: Reg,
+    pub released: Reg,
 }
 
 #[derive(Clone, Copy)]

@@ -16,7 +16,7 @@ const MOST_PRIVATE: u64 = 512 << 10;
 /// Invocations of a subgroup: a warp.
 pub const SUBGROUP: u32 = 32;
 
-fn letter(axis: Axis) -> char {
+pub fn letter(axis: Axis) -> char {
     ['x', 'y', 'z'][axis.index()]
 }
 

@@ -6,19 +6,22 @@
 //! addresses may be reached as vectors, `low` makes those of shared memory), `expr`, `convert`, `math`, `scale` and
 //! `elementary` compute. `repeat` writes loops: `header` sees how they test, `counter` what they count, and `bounds`
 //! finds which end by themselves soon enough and how the others are kept from running for ever.
-//! `barrier` makes a workgroup or the grid meet and bounds every wait, `subgroup` makes a warp exchange values.
+//! `barrier` makes a workgroup or the grid meet, as `block` read that it should; `wait` bounds every wait, and `ending`
+//! says what the grid passed. `subgroup` makes a warp exchange values.
 //! `export` is what a module looks like that loads back as a caller's own.
 
 pub mod abi;
 mod align;
 mod atomic;
 mod barrier;
+mod block;
 mod bounds;
 mod control;
 mod convert;
 mod counter;
 mod elementary;
 mod emitter;
+mod ending;
 mod entry;
 mod export;
 mod expr;
@@ -31,6 +34,7 @@ mod scale;
 mod subgroup;
 mod target;
 mod text;
+mod wait;
 
 pub use target::Target;
 

@@ -1,0 +1,151 @@
+//! The end of a launch: who ends last says what the grid passed.
+
+use super::abi::{GROUPS, record, slot};
+use super::emitter::{Control, Emitter, GroupRegisters, SlotRegisters};
+use super::text::{Class, LabelName, Reg, Val};
+use crate::ir::{BarrierId, Scope};
+
+impl Emitter<'_> {
+    /// At a workgroup's end: it counts as ended, and the last one of the grid writes the record.
+    pub fn end(&mut self) {
+        if !self.program.has_grid_barrier() {
+            return;
+        }
+        let at = (self.parameters.control).expect("a program with barriers has a barrier block");
+        let Some(SlotRegisters { slot, .. }) = self.control().slot else {
+            return;
+        };
+        let &Control {
+            is_leader,
+            workgroups,
+            ..
+        } = self.control();
+        let done = self.new_label();
+        self.end_quietly(done);
+        self.comment("the workgroup that ends last says what it passed");
+        // Behind everything that the workgroup wrote; some of it may have returned early.
+        self.put("barrier.sync 0");
+        self.branch_if(is_leader.into(), false, done);
+        let [old, before] = [0; 2].map(|_| self.reg(Class::B32));
+        self.put(format_args!(
+            "atom.add.acq_rel.gpu.global.u32 {old}, [{slot}+{}], 1",
+            slot::EXIT
+        ));
+        self.put(format_args!(
+            "ld.param.u32 {before}, [vyre_arguments+{}]",
+            at.exit_base
+        ));
+        let ended = self.op32("sub.u32", &[old.into(), before.into()]);
+        let ended = self.op32("add.u32", &[ended, Val::Int(1)]);
+        let is_other = self.pred("setp.ne.u32", &[ended, workgroups.into()]);
+        self.branch_if(is_other, true, done);
+        let after = self.op(Class::B32, "add.u32", &[old.into(), Val::Int(1)]);
+        self.write_record(after, "release");
+        self.place(done);
+    }
+
+    /// A launch that others follow before anybody waits: its end need not be seen, so it is not counted, and
+    /// the first workgroup says what it passed. Not where barriers are not proven: there the count of ended
+    /// workgroups is what finds a lie.
+    fn end_quietly(&mut self, done: LabelName) {
+        let is_proven = (self.program.barriers.iter().enumerate()).all(|(id, barrier)| {
+            barrier.scope != Scope::Grid || self.uniformity.is_proven(BarrierId(id as u32))
+        });
+        let Some(at) = self.parameters.control.filter(|_| is_proven) else {
+            return;
+        };
+        let is_leader = self.control().is_leader;
+        let loud = self.new_label();
+        self.comment("the first workgroup says what it passed, if others follow");
+        let [quiet, before] = [0; 2].map(|_| self.reg(Class::B32));
+        self.put(format_args!(
+            "ld.param.u32 {quiet}, [vyre_arguments+{}]",
+            at.quiet
+        ));
+        let is_loud = self.pred("setp.eq.u32", &[quiet.into(), Val::Int(0)]);
+        self.branch_if(is_loud, true, loud);
+        self.branch_if(is_leader.into(), false, done);
+        let id = ["x", "y", "z"].map(|axis| {
+            let reg = self.reg(Class::B32);
+            self.put(format_args!("mov.u32 {reg}, %ctaid.{axis}"));
+            Val::from(reg)
+        });
+        let any = self.op32("or.b32", &[id[0], id[1]]);
+        let any = self.op32("or.b32", &[any, id[2]]);
+        let is_other = self.pred("setp.ne.u32", &[any, Val::Int(0)]);
+        self.branch_if(is_other, true, done);
+        self.put(format_args!(
+            "ld.param.u32 {before}, [vyre_arguments+{}]",
+            at.exit_base
+        ));
+        self.write_record(before, "relaxed");
+        self.put(format_args!("bra {done}"));
+        self.place(loud);
+    }
+
+    /// Fills the record; the sequence last, and behind everything before if it is stored with release.
+    fn write_record(&mut self, ended: Reg, order: &str) {
+        let at = (self.parameters.control).expect("a program with barriers has a barrier block");
+        let Some(SlotRegisters { slot, record, .. }) = self.control().slot else {
+            return;
+        };
+        let executed = self.control().executed;
+        let [observed, sequence] = [0; 2].map(|_| self.reg(Class::B32));
+        self.put(format_args!(
+            "ld.relaxed.gpu.global.u32 {observed}, [{slot}+{}]",
+            slot::COUNTER
+        ));
+        self.put(format_args!(
+            "ld.param.u32 {sequence}, [vyre_arguments+{}]",
+            at.sequence
+        ));
+        for (offset, value) in [
+            (record::EXECUTED, executed),
+            (record::OBSERVED, observed),
+            (record::ENDED, ended),
+        ] {
+            self.put(format_args!(
+                "st.relaxed.sys.global.u32 [{record}+{offset}], {value}"
+            ));
+        }
+        self.write_groups();
+        self.put(format_args!(
+            "st.{order}.sys.global.u32 [{record}+{}], {sequence}",
+            record::SEQUENCE
+        ));
+    }
+
+    /// What the groups' counters hold, if they were used.
+    fn write_groups(&mut self) {
+        let Some(GroupRegisters { in_groups, .. }) = self.control().groups else {
+            return;
+        };
+        let Some(SlotRegisters { slot, record, .. }) = self.control().slot else {
+            return;
+        };
+        let done = self.new_label();
+        self.branch_if(in_groups.into(), false, done);
+        for (word, place) in [
+            (slot::ARRIVALS, record::ARRIVALS),
+            (slot::RELEASES, record::RELEASES),
+        ] {
+            let seen: Vec<Reg> = (0..GROUPS)
+                .map(|group| {
+                    let seen = self.reg(Class::B32);
+                    let word = slot::GROUPS + group * slot::GROUP_STRIDE + word;
+                    self.put(format_args!(
+                        "ld.relaxed.gpu.global.u32 {seen}, [{slot}+{word}]"
+                    ));
+                    seen
+                })
+                .collect();
+            for (group, seen) in (0..).zip(seen) {
+                let place = place + 4 * group;
+                self.put(format_args!(
+                    "st.relaxed.sys.global.u32 [{record}+{place}], {seen}"
+                ));
+            }
+        }
+        self.place(done);
+    }
+}
