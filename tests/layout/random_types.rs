@@ -117,8 +117,8 @@ impl Generator {
             1 => format!("{value}u,"),
             2 if value == 16 => "SIXTEEN".to_string(),
             3 if value == 8 => "eight".to_string(),
-            4 if value % 16 == 0 => format!("(SIXTEEN * {}) /* by hand */", value / 16),
-            5 if value % 8 == 0 => format!("eight * {}u // by hand\n  ", value / 8),
+            4 if value.is_multiple_of(16) => format!("(SIXTEEN * {}) /* by hand */", value / 16),
+            5 if value.is_multiple_of(8) => format!("eight * {}u // by hand\n  ", value / 8),
             6 => format!("max({value}, 1 << 1)"),
             _ => value.to_string(),
         }
