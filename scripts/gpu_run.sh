@@ -44,7 +44,7 @@ for section in $sections; do
   case $section in
     probe) nvidia-smi -L ;;
     rust)
-      for test in barriers limits uniformity wgsl_atomics wgsl_control wgsl_math wgsl_memory; do
+      for test in barriers layout limits uniformity vello wgsl_atomics wgsl_control wgsl_math wgsl_memory; do
         check "rust-$test" 60 rust/$test
       done
       check rust-lib 120 rust/vyre cuda::
