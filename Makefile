@@ -4,6 +4,7 @@
 #   make test      all tests
 #   make check     format, lints, generated files
 #   make bench     times against OpenMP and memcpy
+#   make conformance [BACKEND=cuda] [FILTER=text]  the recorded vectors in ../shared/conformance, all by default
 #   make nightly   the long differential test
 #   make gpu-bundle  what runs on a machine with a GPU and no toolchain, in build/gpu-bundle
 #   make header    regenerate include/vyre
@@ -17,7 +18,7 @@ PREFIX := $(CURDIR)/$(BUILD)/prefix
 EXAMPLES := $(BUILD)/examples
 export CARGO
 
-.PHONY: all demo test check header bench nightly gpu-bundle clean \
+.PHONY: all demo test check header bench nightly conformance gpu-bundle clean \
   install examples test-rust test-c test-install test-readme test-guide test-examples test-kernels check-exports
 
 all: install
@@ -48,6 +49,8 @@ test: test-rust test-c test-install test-readme test-guide test-examples test-ke
 # What the PTX emitter writes is assembled where ptxas can be had.
 test-rust:
 	@scripts/ptxas.sh
+	@ls "$${VYRE_CONFORMANCE_DIR:-../shared/conformance}"/*.jsonl.gz >/dev/null 2>&1 || \
+	  echo "make test: no conformance vectors in $${VYRE_CONFORMANCE_DIR:-../shared/conformance}: that test runs none"
 	@if "$(CARGO)" nextest --version >/dev/null 2>&1; then \
 	  "$(CARGO)" nextest run --locked --no-fail-fast; \
 	else \
@@ -105,6 +108,11 @@ bench: install
 
 nightly:
 	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release --test differential
+
+# VYRE_CONFORMANCE_DIR names another folder.
+conformance:
+	VYRE_TEST_BACKEND=$(or $(BACKEND),cpu) VYRE_CONFORMANCE="$(or $(FILTER),all)" \
+	  "$(CARGO)" test --locked --release --test conformance -- --nocapture
 
 gpu-bundle: install
 	scripts/gpu_bundle.sh "$(PREFIX)" $(BUILD)/gpu-bundle

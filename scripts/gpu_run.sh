@@ -44,7 +44,7 @@ for section in $sections; do
   case $section in
     probe) nvidia-smi -L ;;
     rust)
-      for test in barriers limits uniformity wgsl_atomics wgsl_control wgsl_math wgsl_memory wgsl_subgroups; do
+      for test in barriers layout limits uniformity vello wgsl_atomics wgsl_control wgsl_math wgsl_memory wgsl_subgroups; do
         check "rust-$test" 60 rust/$test
       done
       check rust-lib 120 rust/vyre cuda::
@@ -57,7 +57,11 @@ for section in $sections; do
       done
       ;;
     differential) VYRE_DIFF_SEEDS=${VYRE_DIFF_SEEDS:-1000} check differential 240 rust/differential --nocapture ;;
-    conformance) VYRE_CONFORMANCE=${VYRE_CONFORMANCE:-all} check conformance 400 rust/conformance --nocapture ;;
+    conformance)
+      VYRE_CONFORMANCE=${VYRE_CONFORMANCE:-all} check conformance 400 rust/conformance --nocapture
+      # The failures, the times and the table by category.
+      grep -avE "^(running|test |[0-9]+ of [0-9]+ done|$)" "$logs/conformance.log" | tail -n 80
+      ;;
     bench)
       # Its table is what is wanted.
       if launch/run.sh launch/launch reach.wgsl >"$logs/launch.log" 2>&1; then

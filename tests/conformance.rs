@@ -2,235 +2,159 @@
 //!
 //! The vectors are not part of this repository; they are read from `VYRE_CONFORMANCE_DIR`, by default
 //! `../shared/conformance`. A spread of 200 runs by default, all of them with `VYRE_CONFORMANCE=all`,
-//! and those whose id contains a text with `VYRE_CONFORMANCE=text`.
+//! and those whose category or id contains a text with `VYRE_CONFORMANCE=text`. `make conformance` runs all.
+
+#[path = "conformance/one.rs"]
+mod one;
+#[path = "conformance/tally.rs"]
+mod tally;
+#[path = "conformance/vectors.rs"]
+mod vectors;
 
 mod harness;
 
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use base64::Engine;
-use serde_json::Value;
-use vyre::backend::{Binding, BindingSource, Dispatch, Format, ProgramDesc};
+use one::Outcome;
+use tally::Tally;
+use vectors::Vector;
 
-struct Vector {
-    topic: String,
-    json: Value,
-}
+/// How many run by default.
+const SPREAD: usize = 200;
+/// Emitting recurses with a program's nesting.
+const STACK: usize = 256 << 20;
+/// Between two lines about the progress.
+const PACE: Duration = Duration::from_secs(2);
 
-/// naga 30.0.2 evaluates a negative abstract integer shifted right by 64 or more to 0; the program that
-/// reaches us holds the wrong constant. Digests of the vectors that show it.
-const NAGA_SHIFTS: [&str; 8] = [
-    "0c144a3589",
-    "1233918325",
-    "2b85280fcf",
-    "3940e03b9a",
-    "56b2b9b0c0",
-    "61e388cbb8",
-    "c74cdce648",
-    "e8d2617de1",
-];
-
-struct Failure {
-    topic: String,
-    id: String,
-    what: String,
-}
-
-fn folder() -> PathBuf {
-    std::env::var_os("VYRE_CONFORMANCE_DIR").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance"),
-        PathBuf::from,
-    )
-}
-
-fn vectors() -> Option<Vec<Vector>> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder())
-        .ok()?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "gz"))
-        .collect();
-    files.sort();
-    let mut vectors = Vec::new();
-    for file in files {
-        let topic = file
-            .file_name()?
-            .to_string_lossy()
-            .trim_end_matches(".jsonl.gz")
-            .to_owned();
-        let reader = BufReader::new(flate2::read::MultiGzDecoder::new(
-            std::fs::File::open(&file).ok()?,
-        ));
-        for line in reader.lines() {
-            let json = serde_json::from_str(&line.ok()?).ok()?;
-            vectors.push(Vector {
-                topic: topic.clone(),
-                json,
-            });
+fn chosen<'a>(vectors: &'a [Vector], wanted: &str) -> Vec<&'a Vector> {
+    match wanted {
+        "all" => vectors.iter().collect(),
+        "" => {
+            let step = vectors.len().div_ceil(SPREAD);
+            vectors.iter().step_by(step).collect()
         }
-    }
-    (!vectors.is_empty()).then_some(vectors)
-}
-
-fn bytes(json: &Value) -> Vec<u8> {
-    match json {
-        Value::String(text) => base64::engine::general_purpose::STANDARD
-            .decode(text)
-            .expect("the vectors are base64"),
-        other => vec![0; other["zeros"].as_u64().expect("a count of zeros") as usize],
+        text => (vectors.iter())
+            .filter(|vector| vector.id.contains(text) || vector.category.contains(text))
+            .collect(),
     }
 }
 
-fn word(json: &Value) -> u32 {
-    json.as_u64().expect("a number") as u32
-}
-
-/// Loads, dispatches and compares; the error says what was seen.
-fn run(vector: &Value) -> Result<(), String> {
-    let backend = harness::backend(1);
-    let overrides: Vec<(String, f64)> = vector["constants"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| (name.clone(), value.as_f64().expect("a number")))
-        .collect();
-    let program = std::sync::Arc::clone(&backend)
-        .load(&ProgramDesc {
-            entry_point: vector["entry"].as_str(),
-            overrides: overrides
-                .iter()
-                .map(|(name, value)| (name.as_str(), *value))
-                .collect(),
-            ..ProgramDesc::new(
-                Format::Wgsl,
-                vector["wgsl"].as_str().expect("a text").as_bytes(),
-            )
-        })
-        .map_err(|error| format!("load: {}", error.message()))?;
-    let mut expected = Vec::new();
-    let mut bindings = Vec::new();
-    for json in vector["buffers"].as_array().expect("a list") {
-        let (group, binding) = (word(&json["group"]), word(&json["binding"]));
-        let used = program
-            .reflection()
-            .bindings
-            .iter()
-            .any(|info| (info.group, info.binding) == (group, binding));
-        if !used {
-            continue;
+fn run_all(chosen: &[&Vector], expected: &[tally::Expectation]) -> Tally {
+    let threads = std::thread::available_parallelism().map_or(2, |n| n.get());
+    let next = AtomicUsize::new(0);
+    let tally = Mutex::new(Tally::default());
+    let work = || {
+        while let Some(vector) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let run = || one::run(&harness::backend(1), vector);
+            let outcome = std::panic::catch_unwind(run)
+                .unwrap_or_else(|_| (Outcome::Failed("panicked".into()), None));
+            let mut tally = tally.lock().expect("counting does not panic");
+            tally.count(vector, outcome, expected);
         }
-        let before = bytes(&json["before"]);
-        let buffer = std::sync::Arc::clone(&backend)
-            .create_buffer(before.len() as u64)
-            .map_err(|error| error.to_string())?;
-        buffer
-            .write(0, before.as_slice().into())
-            .map_err(|error| error.to_string())?;
-        bindings.push(Binding {
-            group,
-            binding,
-            source: BindingSource::Buffer {
-                buffer: buffer.clone(),
-                offset: 0,
-                size: 0,
-            },
-        });
-        expected.push((group, binding, buffer, bytes(&json["after"])));
-    }
-    let groups = vector["workgroups"].as_array().expect("a list");
-    program
-        .submit(Dispatch {
-            workgroups: [word(&groups[0]), word(&groups[1]), word(&groups[2])],
-            bindings,
-            immediates: &[],
-            timeout: Some(std::time::Duration::from_secs(20)),
-            repeat: 1,
-            cooperative: false,
-            timed: false,
-        })
-        .and_then(|pending| pending.wait())
-        .map_err(|error| format!("dispatch: {}", error.message()))?;
-    for (group, binding, buffer, after) in expected {
-        let mut seen = vec![0; after.len()];
-        buffer
-            .read(0, seen.as_mut_slice().into())
-            .map_err(|error| error.to_string())?;
-        if let Some(at) = (0..after.len()).find(|&i| seen[i] != after[i]) {
-            let word = |bytes: &[u8]| {
-                let start = at / 4 * 4;
-                bytes[start..(start + 4).min(bytes.len())]
-                    .iter()
-                    .rev()
-                    .map(|byte| format!("{byte:02x}"))
-                    .collect::<String>()
-            };
-            return Err(format!(
-                "binding {group}.{binding}, byte {at}: saw {}, expected {}",
-                word(&seen),
-                word(&after)
-            ));
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|_| {
+                std::thread::Builder::new()
+                    .stack_size(STACK)
+                    .spawn_scoped(scope, work)
+                    .expect("a thread")
+            })
+            .collect();
+        let mut last = Instant::now();
+        while !workers.iter().all(|worker| worker.is_finished()) {
+            std::thread::sleep(Duration::from_millis(20));
+            if last.elapsed() >= PACE {
+                last = Instant::now();
+                let tally = tally.lock().expect("counting does not panic");
+                let (done, failed) = (tally.done(), tally.failed());
+                eprintln!("{done} of {} done, {failed} failed", chosen.len());
+            }
         }
-    }
-    Ok(())
+    });
+    tally.into_inner().expect("counting does not panic")
 }
 
 #[test]
 fn recorded_vectors_give_the_recorded_bytes() {
-    let Some(vectors) = vectors() else {
-        println!("skipped: no conformance vectors in {}", folder().display());
-        return;
-    };
-    let shown_by = |digest: &&str, vector: &Vector| {
-        (vector.json["id"].as_str()).is_some_and(|id| id.ends_with(*digest))
-    };
-    let (refused, vectors): (Vec<Vector>, Vec<Vector>) = vectors
-        .into_iter()
-        .partition(|vector| NAGA_SHIFTS.iter().any(|digest| shown_by(digest, vector)));
-    println!("{} vectors left out: naga's constant shifts", refused.len());
+    let folder = vectors::folder();
     let wanted = std::env::var("VYRE_CONFORMANCE").unwrap_or_default();
-    let chosen: Vec<&Vector> = match wanted.as_str() {
-        "" => vectors
-            .iter()
-            .step_by(vectors.len().div_ceil(200))
-            .collect(),
-        "all" => vectors.iter().collect(),
-        text => vectors
-            .iter()
-            .filter(|vector| {
-                vector.json["id"]
-                    .as_str()
-                    .is_some_and(|id| id.contains(text))
-            })
-            .collect(),
-    };
-    let next = AtomicUsize::new(0);
-    let failures = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(2, |n| n.get()) {
-            scope.spawn(|| {
-                while let Some(vector) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let outcome = std::panic::catch_unwind(|| run(&vector.json))
-                        .unwrap_or_else(|_| Err("panicked".into()));
-                    if let Err(what) = outcome {
-                        failures.lock().expect("no panic inside").push(Failure {
-                            topic: vector.topic.clone(),
-                            id: vector.json["id"].as_str().unwrap_or("?").to_owned(),
-                            what,
-                        });
-                    }
-                }
-            });
-        }
-    });
-    let mut failures = failures.into_inner().expect("no panic inside");
-    failures.sort_by(|a, b| (&a.topic, &a.id).cmp(&(&b.topic, &b.id)));
-    for failure in &failures {
-        println!("{}: {}: {}", failure.topic, failure.id, failure.what);
+    let vectors = vectors::read(&folder).unwrap_or_else(|what| panic!("{what}"));
+    if vectors.is_empty() {
+        println!("skipped: no conformance vectors in {}", folder.display());
+        // Who asks for them is told that there are none; `make test` says so itself.
+        assert!(wanted.is_empty(), "no vectors in {}", folder.display());
+        return;
     }
-    let failed = failures.len();
-    println!("{} passed, {failed} failed", chosen.len() - failed);
+    let expected = tally::expectations(include_str!("conformance/expectations.txt"));
+    let chosen = chosen(&vectors, &wanted);
+    let mut tally = run_all(&chosen, &expected);
+    for failure in tally.failures() {
+        println!("{failure}");
+    }
+    tally.report_times(if harness::on_cuda() { "cuda" } else { "cpu" });
+    println!("{tally}");
     assert!(!chosen.is_empty(), "no vector matches {wanted:?}");
-    assert_eq!(failed, 0);
+    assert_eq!(tally.done(), chosen.len());
+    assert_eq!(tally.failed(), 0);
+    if wanted == "all" {
+        let unmet = tally.unmet(&expected);
+        assert!(
+            unmet.is_empty(),
+            "expectations.txt lists what is not refused: {unmet:?}"
+        );
+    }
+}
+
+/// Wrong bytes, refusals and listed refusals are told apart.
+#[test]
+fn the_runner_sees_what_is_wrong() {
+    let made = |id: &str, body: &str, after: [u8; 8]| Vector {
+        category: "made".into(),
+        id: id.into(),
+        source: format!(
+            "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+            @compute @workgroup_size(1) fn main() {{ {body} }}"
+        ),
+        entry: None,
+        overrides: Vec::new(),
+        workgroups: [1, 1, 1],
+        buffers: vec![vectors::Recorded {
+            group: 0,
+            binding: 0,
+            before: vectors::Bytes::Zeros(8),
+            after: vectors::Bytes::Coded(base64::engine::general_purpose::STANDARD.encode(after)),
+        }],
+    };
+    let write = "out[1] = arrayLength(&out) + 255u;";
+    let vectors = [
+        made("right", write, [0, 0, 0, 0, 1, 1, 0, 0]),
+        made("wrong", write, [0, 0, 0, 0, 1, 2, 0, 0]),
+        made("idle", "let x = out[0];", [0; 8]),
+        made("refused", "out[0] = nothing;", [0; 8]),
+        made("listed", "out[0] = nothing;", [0; 8]),
+        made("mended", write, [0, 0, 0, 0, 1, 1, 0, 0]),
+    ];
+    let expected =
+        tally::expectations("# a comment\nlisted\tno definition in scope\nmended\tno\nother\tno\n");
+    let chosen: Vec<&Vector> = vectors.iter().collect();
+    let mut tally = run_all(&chosen, &expected);
+    let seen = tally.failures().join("\n");
+    for words in [
+        "wrong: binding 0.0, byte 5 of 8: saw 0x00000101, expected 0x00000201",
+        "refused: refused: ",
+        "mended: is listed as refused, and passes",
+    ] {
+        assert!(seen.contains(words), "{words:?} is not in:\n{seen}");
+    }
+    assert_eq!(tally.failed(), 3);
+    assert_eq!(tally.unmet(&expected), ["mended", "other"]);
+    let table = tally.to_string();
+    let row = table.lines().nth(1).expect("a row");
+    let row: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(row, ["made", "1", "3", "1", "1"]);
+    assert!(table.ends_with("1 passed, 3 failed"));
 }

@@ -15,6 +15,9 @@ use crate::ir::{
 pub const LARGEST_SPREAD: u64 = 32;
 /// Bytes of all workgroup variables. Every device has less; this bounds what the CPU allocates.
 const LARGEST_WORKGROUP: u64 = 64 << 20;
+/// What a variable of an invocation or workgroup is aligned to at most: no access is wider. Buffers
+/// lie where the caller puts them.
+const LARGEST_ALIGN: u32 = 32;
 /// Bytes of immediates: what a kernel's parameters hold.
 const LARGEST_IMMEDIATES: u64 = 4096;
 
@@ -85,7 +88,7 @@ impl Lower<'_> {
         }
         let fits = |id: &MemoryId| {
             let memory = &self.b.private[id.index()];
-            memory.size == ty.size && memory.align >= ty.align
+            memory.size == ty.size && memory.align >= ty.align.min(LARGEST_ALIGN)
         };
         if let Some(i) = self.free.iter().position(fits) {
             let region = Region::Private(self.free.remove(i));
@@ -94,7 +97,7 @@ impl Lower<'_> {
         let memory = self.b.memory(Memory {
             name: name.to_string(),
             size: ty.size,
-            align: ty.align,
+            align: ty.align.min(LARGEST_ALIGN),
             span,
         });
         Pointer::Memory(Place::whole(Region::Private(memory), ty.clone()))
@@ -156,7 +159,7 @@ impl Lower<'_> {
         self.b.workgroup.push(Memory {
             name,
             size: ty.size,
-            align: ty.align,
+            align: ty.align.min(LARGEST_ALIGN),
             span,
         });
         Ok(Pointer::Memory(Place::whole(Region::Workgroup(id), ty)))

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use naga::valid::ModuleInfo;
 use naga::{Expression, GlobalVariable, Handle, Module};
 
-use super::align::Attributes;
 use super::entry;
 use super::frame::{Exit, Frame};
 use super::indexed::Indexed;
+use super::layout::Alignments;
 use super::pointer::Pointer;
 use super::types::{Ty, Types};
 use super::value::Value;
@@ -120,13 +120,13 @@ pub fn lower(
     options: &Options<'_>,
     module: &Module,
     info: &ModuleInfo,
+    alignments: &Alignments,
     entry: usize,
 ) -> Result<Program> {
     let entry_point = &module.entry_points[entry];
     let workgroup_size = entry::workgroup_size(source, entry_point)?;
-    let attributes = Attributes::read(source, module)?;
     let types =
-        Types::new(module, &attributes).map_err(|why| source.error(Span::default(), &why))?;
+        Types::new(module, alignments).map_err(|why| source.error(Span::default(), &why))?;
     let mut lower = Lower {
         module,
         info,

@@ -5,12 +5,12 @@
 //! `call` are the control flow (calls are inlined; `frame` is one inlined instance), `expression`
 //! the computations with `math` for the built-in functions, `value` what expressions give,
 //! `pointer` and `memory` where variables live and how they are reached, `globals` the module's
-//! variables that `reach` finds in use. `types` holds layouts (with `align` for what naga forgets), `indexed` which arrays need memory, `features` what is
+//! variables that `reach` finds in use. `layout` places the members of structures (with `attributes`, which naga forgets), `types` holds what types are made of, `indexed` which arrays need memory, `features` what is
 //! refused, and `barrier` is about `gridBarrier()`
-//! and `subgroup` lowers what subgroups do.
+//! and `subgroup` lowers what subgroups do. `shifts` is around a fault of naga's arithmetic.
 
-mod align;
 mod atomic;
+mod attributes;
 mod barrier;
 mod call;
 mod entry;
@@ -19,6 +19,7 @@ mod features;
 mod frame;
 mod globals;
 mod indexed;
+mod layout;
 mod lower;
 mod math;
 mod memory;
@@ -26,6 +27,7 @@ mod overrides;
 mod parse;
 mod pointer;
 mod reach;
+mod shifts;
 mod statement;
 mod subgroup;
 #[cfg(test)]
@@ -78,8 +80,7 @@ pub fn compile(text: &str, options: &Options<'_>) -> Result<Program> {
 }
 
 fn compile_here(source: &Source, options: &Options<'_>) -> Result<Program> {
-    align::check_sizes(source)?;
-    let (module, info) = parse::parse(source)?;
+    let (module, info, alignments) = parse::parse(source)?;
     let entry = entry::select(&module, source, options.entry_point)?;
     let name = module.entry_points[entry].name.clone();
     let (module, info) = overrides::apply(&module, &info, &name, options.overrides, source)?;
@@ -88,5 +89,5 @@ fn compile_here(source: &Source, options: &Options<'_>) -> Result<Program> {
         .iter()
         .position(|e| e.stage == naga::ShaderStage::Compute && e.name == name)
         .expect("overrides keep the entry point");
-    lower::lower(source, options, &module, &info, entry)
+    lower::lower(source, options, &module, &info, &alignments, entry)
 }

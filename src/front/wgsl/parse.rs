@@ -8,8 +8,9 @@ use naga::valid::{
 };
 use naga::{Module, WithSpan};
 
+use super::layout::{self, Alignments};
 use super::lower::clamp;
-use super::{barrier, entry, features, subgroup};
+use super::{attributes, barrier, entry, features, shifts, subgroup};
 use crate::error::{Error, Result};
 use crate::ir::{Source, Span};
 
@@ -43,14 +44,26 @@ fn capabilities() -> Capabilities {
 }
 
 /// A valid module. `source` is the user's text.
-pub fn parse(source: &Source) -> Result<(Module, ModuleInfo)> {
+pub fn parse(source: &Source) -> Result<(Module, ModuleInfo, Alignments)> {
     let text = subgroup::without_directives(source.text());
     let text = barrier::with_declaration(&text);
-    let module = match naga::front::wgsl::parse_str(&text) {
+    let read = read(source, &text)?;
+    // What naga refuses as it stands is refused; the other text is only for its arithmetic.
+    match shifts::lowered(&text) {
+        Some(text) => self::read(source, &text),
+        None => Ok(read),
+    }
+}
+
+fn read(source: &Source, text: &str) -> Result<(Module, ModuleInfo, Alignments)> {
+    let said = attributes::Said::read(source, text)?;
+    let mut module = match naga::front::wgsl::parse_str(text) {
         Ok(module) => module,
         Err(error) => return Err(parse_error(source, &error)),
     };
     barrier::check(&module, source)?;
+    let attributes = said.of(source, &module)?;
+    let alignments = layout::correct(&mut module, &attributes, source)?;
     let info = Validator::new(ValidationFlags::all(), capabilities())
         .validate(&subgroup::in_one_dimension(&module))
         .map_err(|error| {
@@ -58,7 +71,7 @@ pub fn parse(source: &Source) -> Result<(Module, ModuleInfo)> {
                 .or_else(|| collision(&module, source, &error))
                 .unwrap_or_else(|| validation_error(source, &error))
         })?;
-    Ok((module, info))
+    Ok((module, info, alignments))
 }
 
 fn parse_error(source: &Source, error: &ParseError) -> Error {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use naga::proc::{IndexableLength, Layouter};
 use naga::{Handle, Module, ScalarKind, TypeInner};
 
-use super::align::{Attributes, Member};
+use super::layout::Alignments;
 use crate::ir::Scalar;
 
 pub type Ty = Rc<Type>;
@@ -138,14 +138,14 @@ pub struct Types(HashMap<Handle<naga::Type>, Ty>);
 
 impl Types {
     /// Fails when naga cannot lay a type out; says why.
-    pub fn new(module: &Module, attributes: &Attributes) -> Result<Types, String> {
+    pub fn new(module: &Module, alignments: &Alignments) -> Result<Types, String> {
         let mut layouter = Layouter::default();
         layouter
             .update(module.to_ctx())
             .map_err(|error| error.inner.to_string())?;
         let mut types = Types(HashMap::new());
         for (handle, _) in module.types.iter() {
-            if let Some(ty) = types.convert(module, &layouter, handle, attributes) {
+            if let Some(ty) = types.convert(module, &layouter, handle, alignments) {
                 types.0.insert(handle, Rc::new(ty));
             }
         }
@@ -157,11 +157,11 @@ impl Types {
         module: &Module,
         layouter: &Layouter,
         handle: Handle<naga::Type>,
-        attributes: &Attributes,
+        alignments: &Alignments,
     ) -> Option<Type> {
         let declared = &module.types[handle];
         let layout = layouter[handle];
-        let mut size = u64::from(layout.size);
+        let size = u64::from(layout.size);
         let mut align = layout.alignment * 1;
         let (shape, scalars) = match declared.inner {
             TypeInner::Array {
@@ -175,29 +175,22 @@ impl Types {
                     IndexableLength::Dynamic => None,
                 };
                 let scalars = of.scalars.checked_mul(u64::from(count.unwrap_or(1)))?;
-                let mut stride = u64::from(stride);
-                if attributes.any_align() {
-                    stride = of.size.next_multiple_of(u64::from(of.align));
-                    size = stride.checked_mul(u64::from(count.unwrap_or(1)))?;
-                    align = of.align;
-                }
+                align = of.align;
                 let sequence = Sequence {
                     of,
                     count,
-                    stride,
+                    stride: u64::from(stride),
                     is_array: true,
                 };
                 (Shape::Sequence(sequence), scalars)
             }
             TypeInner::Struct { ref members, .. } => {
-                let mut members = members
+                let members = members
                     .iter()
                     .map(|m| Some((u64::from(m.offset), self.0.get(&m.ty)?.clone())))
                     .collect::<Option<Vec<_>>>()?;
-                let name = declared.name.as_deref().unwrap_or_default();
-                if let Some(attributes) = attributes.of(name) {
-                    (size, align) = lay_out(&mut members, attributes);
-                }
+                let largest = members.iter().map(|(_, ty)| ty.align).max();
+                align = alignments.of(declared.name.as_deref(), largest.unwrap_or(1));
                 let scalars = members.iter().map(|(_, ty)| ty.scalars).sum();
                 (Shape::Struct(members), scalars)
             }
@@ -222,18 +215,6 @@ impl Types {
             naga::proc::TypeResolution::Value(inner) => value_type(inner),
         }
     }
-}
-
-/// Places members as WGSL says; the structure's size and alignment.
-fn lay_out(members: &mut [(u64, Ty)], attributes: &[Member]) -> (u64, u32) {
-    let (mut end, mut align) = (0u64, 1);
-    for ((offset, ty), member) in members.iter_mut().zip(attributes) {
-        let member_align = member.align.unwrap_or(ty.align);
-        *offset = end.next_multiple_of(u64::from(member_align));
-        end = *offset + member.size.map_or(ty.size, u64::from);
-        align = align.max(member_align);
-    }
-    (end.next_multiple_of(u64::from(align)), align)
 }
 
 /// Scalars, vectors and matrices: what needs no other type.

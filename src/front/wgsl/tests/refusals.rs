@@ -95,6 +95,11 @@ fn wrong_programs_are_refused_at_their_fault() {
             (1, 18),
             "add up to more than",
         ),
+        (
+            "struct A { @align(1073741824) a: u32 }\n struct B { x: u32, a: A }\nX }",
+            (2, 2),
+            "`B` is larger than the 2147483647 bytes",
+        ),
         ("X var a: array<u32, 3>; a[5] = 1u; }", (1, 63), "index 5"),
         (
             "@compute @workgroup_size(0) fn main() {}",
@@ -146,6 +151,13 @@ fn wrong_programs_are_refused_at_their_fault() {
     for (text, at, words) in cases {
         refused(&text.replace('X', MAIN), InvalidProgram, Some(at), words);
     }
+}
+
+#[test]
+fn sizes_that_wrap_around_are_refused() {
+    let text = "const n = 4294967292u; struct S { a: u32, @size(n + 0u) b: u32, c: u32 }
+        @group(0) @binding(0) var<storage, read_write> s: S;\nX s.c = 1u; }";
+    assert_eq!(refusal(&text.replace('X', MAIN)).status(), InvalidProgram);
 }
 
 #[test]
