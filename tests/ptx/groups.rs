@@ -25,8 +25,8 @@ fn groups_of_workgroups_meet_and_each_counts_its_own() {
             assert_eq!(outcome.observed, BASE.wrapping_add(2 * rounds * 8));
             let ended = if quiet { 0 } else { 19 };
             assert_eq!(outcome.ended.wrapping_sub(EXIT_BASE), ended);
-            for group in 0..8 {
-                let arrived = outcome.arrivals[group].wrapping_sub(ARRIVALS[group]);
+            for (group, before) in ARRIVALS.into_iter().enumerate() {
+                let arrived = outcome.arrivals[group].wrapping_sub(before);
                 assert_eq!(arrived, 2 * rounds * abi::group_size(group as u32, 19));
                 let released = match shape {
                     Shape::Releases => 2 * rounds * 8,
