@@ -4,15 +4,16 @@
 
 #include "check.h"
 
-#define TRUTH                                                                                 \
+/* Of that many invocations to a workgroup; `last` is the last one of them. */
+#define TRUTH(size, last)                                                                     \
   "struct Parameters { launch: u32 }\n"                                                       \
   "var<immediate> parameters: Parameters;\n"                                                  \
   "@group(0) @binding(0) var<storage, read_write> word: array<u32>;\n"                        \
   "@group(0) @binding(1) var<storage, read_write> seen: array<atomic<u32>>;\n"                \
-  "@compute @workgroup_size(256)\n"                                                           \
+  "@compute @workgroup_size(" size ")\n"                                                      \
   "fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,\n" \
   "        @builtin(local_invocation_index) i: u32) {\n"                                      \
-  "  if id.x == grid.x - 1u && i == 255u { word[0] = parameters.launch; }\n"                  \
+  "  if id.x == grid.x - 1u && i == " last " { word[0] = parameters.launch; }\n"              \
   "  gridBarrier();\n"                                                                        \
   "  if i == 0u {\n"                                                                          \
   "    if word[0] != parameters.launch { atomicAdd(&seen[1], 1u); }\n"                        \
@@ -74,13 +75,16 @@ static void *work(void *argument) {
   return NULL;
 }
 
-static void run(vyre_program program, int threads, int in_batches) {
-  /* 0: as many as can be co-resident. */
-  static const uint32_t grids[] = {8, 132, 528, 0};
+/* 0: as many as can be co-resident. */
+static const uint32_t wide[] = {8, 132, 528, 0};
+/* On a GPU these meet in groups, and in groups that wait apart. */
+static const uint32_t many[] = {1056, 1501, 0};
+
+static void run(vyre_program program, const uint32_t *grids, size_t count, int threads, int in_batches) {
   const int all = check_on_cuda() ? 1000 : 200;
   size_t g;
   int i;
-  for (g = 0; g < sizeof grids / sizeof *grids; g++) {
+  for (g = 0; g < count; g++) {
     pthread_t others[THREADS];
     job jobs[THREADS];
     vyre_program_properties info = VYRE_PROGRAM_PROPERTIES_INIT;
@@ -110,16 +114,24 @@ static void run(vyre_program program, int threads, int in_batches) {
   }
 }
 
-static void run_all(vyre_program program) {
-  run(program, 1, 0);
-  run(program, 1, 1);
-  run(program, THREADS, 0);
-  run(program, THREADS, 1);
+static void run_all(vyre_program program, const uint32_t *grids, size_t count) {
+  run(program, grids, count, 1, 0);
+  run(program, grids, count, 1, 1);
+  run(program, grids, count, THREADS, 0);
+  run(program, grids, count, THREADS, 1);
 }
 
+#define RUN_ALL(program, grids) run_all(program, grids, sizeof(grids) / sizeof *(grids))
+
 static void every_workgroup_sees_what_the_last_one_wrote(void) {
-  vyre_program program = check_load(backend, TRUTH);
-  run_all(program);
+  vyre_program program = check_load(backend, TRUTH("256", "255u"));
+  RUN_ALL(program, wide);
+  OK(vyre_program_release(program, ERR));
+}
+
+static void so_do_many_small_ones(void) {
+  vyre_program program = check_load(backend, TRUTH("64", "63u"));
+  RUN_ALL(program, many);
   OK(vyre_program_release(program, ERR));
 }
 
@@ -130,7 +142,7 @@ static void so_it_does_in_a_module_with_a_counter_of_its_own(void) {
       {VYRE_PTX_PARAMETER_ADDRESS, 0, 1, VYRE_ACCESS_READ_WRITE},
       {VYRE_PTX_PARAMETER_SIZE, 0, 1, VYRE_ACCESS_READ_WRITE},
       {VYRE_PTX_PARAMETER_IMMEDIATES, 0, 0, 0}};
-  vyre_program emitted = check_load(backend, TRUTH), program = {0};
+  vyre_program emitted = check_load(backend, TRUTH("256", "255u")), program = {0};
   vyre_program_desc desc = VYRE_PROGRAM_DESC_INIT;
   size_t size = 0;
   char *text;
@@ -143,7 +155,7 @@ static void so_it_does_in_a_module_with_a_counter_of_its_own(void) {
   desc.parameters = parameters;
   desc.parameter_count = 5;
   OK(vyre_program_load(backend, &desc, &program, ERR));
-  run_all(program);
+  RUN_ALL(program, wide);
   OK(vyre_program_release(program, ERR));
   OK(vyre_program_release(emitted, ERR));
   free(text);
@@ -151,6 +163,7 @@ static void so_it_does_in_a_module_with_a_counter_of_its_own(void) {
 
 int main(void) {
   RUN(every_workgroup_sees_what_the_last_one_wrote);
+  RUN(so_do_many_small_ones);
   if (check_on_cuda()) {
     RUN(so_it_does_in_a_module_with_a_counter_of_its_own);
   } else {

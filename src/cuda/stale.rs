@@ -34,10 +34,10 @@ fn load(backend: &Arc<dyn Backend>, format: Format, code: &str) -> Arc<dyn Progr
         .unwrap()
 }
 
-fn run(program: &Arc<dyn Program>) -> Result<Report> {
+fn run(program: &Arc<dyn Program>, workgroups: u32) -> Result<Report> {
     program
         .submit(Dispatch {
-            workgroups: [132, 1, 1],
+            workgroups: [workgroups, 1, 1],
             bindings: vec![],
             immediates: &[],
             timeout: None,
@@ -64,7 +64,7 @@ fn a_counter_that_was_not_reset_is_refused_every_time() {
     let module = load(&backend, Format::Ptx, &text);
     for program in [&emitted, &module] {
         for _ in 0..100 {
-            run(program).unwrap();
+            run(program, 132).unwrap();
         }
     }
     let before = backend.telemetry().refusals;
@@ -72,26 +72,32 @@ fn a_counter_that_was_not_reset_is_refused_every_time() {
         let _skipping = Skipping::start();
         // The module's counter stands at 264 from the last launch, so each of these adds to it.
         for turn in 2..12 {
-            let error = run(&module).unwrap_err();
+            let error = run(&module, 132).unwrap_err();
             assert_eq!(error.status(), Status::BarrierAudit);
             let seen = format!("was {} after", 264 * turn);
             assert!(error.message().contains(&seen), "{error}");
         }
         // The slot's is right when it is new or was put in order after a refusal, and stale the time after.
-        for _ in 0..10 {
-            let mut results = [run(&emitted), run(&emitted)];
-            if results[0].is_err() {
-                results.swap(0, 1);
+        // As many workgroups as meet at one counter, in groups, and in groups that wait apart.
+        for workgroups in [132, 1056, 2112] {
+            for _ in 0..10 {
+                let mut results = [run(&emitted, workgroups), run(&emitted, workgroups)];
+                if results[0].is_err() {
+                    results.swap(0, 1);
+                }
+                assert_eq!(results[0].as_ref().unwrap().barriers, 2);
+                let error = results[1].as_ref().unwrap_err();
+                assert_eq!(error.status(), Status::BarrierAudit, "{error}");
             }
-            assert_eq!(results[0].as_ref().unwrap().barriers, 2);
-            let error = results[1].as_ref().unwrap_err();
-            assert_eq!(error.status(), Status::BarrierAudit);
         }
     }
-    assert_eq!(backend.telemetry().refusals - before, 20);
+    assert_eq!(backend.telemetry().refusals - before, 40);
     for program in [&emitted, &module] {
         for _ in 0..10 {
-            assert_eq!(run(program).unwrap().barriers, 2);
+            assert_eq!(run(program, 132).unwrap().barriers, 2);
         }
+    }
+    for workgroups in [1056, 2112, 8, 1056, 1501] {
+        assert_eq!(run(&emitted, workgroups).unwrap().barriers, 2);
     }
 }
