@@ -73,13 +73,13 @@ impl<'l> Block<'l> {
         self.put(at.slot, &slot.address.to_le_bytes());
         self.put(at.record, &slot.record_address.to_le_bytes());
         self.put(at.limit, &limit.to_le_bytes());
-        self.put(at.base, &slot.base.to_le_bytes());
-        self.put(at.exit_base, &slot.exit_base.to_le_bytes());
+        self.put(at.base, &slot.before.base.to_le_bytes());
+        self.put(at.exit_base, &slot.before.exit_base.to_le_bytes());
         self.put(at.sequence, &slot.sequence.to_le_bytes());
         self.put(at.quiet, &u32::from(quiet).to_le_bytes());
         self.put(at.shape, &(shape as u32).to_le_bytes());
-        self.put(at.releases, &slot.releases.to_le_bytes());
-        for (group, arrivals) in (0..).zip(slot.arrivals) {
+        self.put(at.releases, &slot.before.releases.to_le_bytes());
+        for (group, arrivals) in (0..).zip(slot.before.arrivals) {
             self.put(at.arrivals + 4 * group, &arrivals.to_le_bytes());
         }
     }

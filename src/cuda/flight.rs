@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use smallvec::SmallVec;
 
 use super::arguments::Arguments;
+use super::audit::{Audited, Refusal};
 use super::compiled::Compiled;
 use super::context::{Entered, HUNG};
 use super::device::Device;
 use super::ptx::abi::{Shape, abort, slot};
 use super::raw::{self, Counter, Failure, Lease};
-use super::slot::{Refusal, Slot};
+use super::slot::Slot;
 use super::stream::StreamHandle;
 use super::wait;
 use crate::error::{Error, Result, Status};
@@ -262,11 +263,7 @@ impl<'f> Flight<'f> {
         }
     }
 
-    fn audit(
-        &self,
-        launched: &Launched,
-        late: bool,
-    ) -> Result<(Option<super::slot::Audited>, u64)> {
+    fn audit(&self, launched: &Launched, late: bool) -> Result<(Option<Audited>, u64)> {
         let Some(slot) = &launched.slot else {
             return Ok((None, 0));
         };

@@ -4,10 +4,11 @@
 //! `capabilities`, its `context` as the `driver` gives it, and the pools of `stream` and `slot`. `compiled` is
 //! a program made ready: `ptx` turns it into text for the `target`, which makes it `emitted` and is kept in the
 //! `disk_cache`, and `module` has it assembled; `raw` loads kernels of the caller's. A dispatch finds its memory
-//! in `bound`, hands it over in `arguments`, and is a `flight` of launches that end by `wait` and audit; `timer`
-//! takes the time.
+//! in `bound`, hands it over in `arguments`, and is a `flight` of launches that end by `wait` and `audit`;
+//! `timer` takes the time.
 
 mod arguments;
+mod audit;
 mod backend;
 mod bound;
 mod buffer;
