@@ -18,7 +18,7 @@ impl Emitter<'_> {
             e.comment("the launch slot, and how long to wait");
             let slot = (e.contract == Contract::LaunchSlot).then(|| e.slot_registers(at));
             let target = match slot {
-                Some(_) => e.block_word(at.base),
+                Some(_) => e.parameter_word(at.base),
                 None => {
                     let target = e.reg(Class::B32);
                     e.mov(target, Val::Int(0));
@@ -27,7 +27,7 @@ impl Emitter<'_> {
             };
             let grid = e.parameters.workgroups;
             let axes = [("x", 0), ("y", 4), ("z", 8)].map(|(axis, at)| match slot {
-                Some(_) => e.block_word(grid + at),
+                Some(_) => e.parameter_word(grid + at),
                 None => {
                     let reg = e.reg(Class::B32);
                     e.put(format_args!("mov.u32 {reg}, %nctaid.{axis}"));
@@ -64,13 +64,6 @@ impl Emitter<'_> {
         self.control = Some(control);
     }
 
-    /// A u32 of the parameter block.
-    pub fn block_word(&mut self, at: u32) -> Reg {
-        let reg = self.reg(Class::B32);
-        self.put(format_args!("ld.param.u32 {reg}, [vyre_arguments+{at}]"));
-        reg
-    }
-
     fn slot_registers(&mut self, at: ControlParameters) -> SlotRegisters {
         let [slot, record, limit] = [at.slot, at.record, at.limit].map(|at| {
             let reg = self.reg(Class::B64);
@@ -98,17 +91,28 @@ impl Emitter<'_> {
         base: Reg,
     ) -> (GroupRegisters, Reg) {
         self.comment("where to arrive and to wait");
-        let shape = Val::from(self.block_word(at.shape));
-        let in_groups = self.op(
-            Class::Pred,
-            "setp.ne.u32",
-            &[shape, Val::Int(Shape::Counter as u64)],
-        );
-        let own_words = self.op(
-            Class::Pred,
-            "setp.eq.u32",
-            &[shape, Val::Int(Shape::Releases as u64)],
-        );
+        let shape = Val::from(self.parameter_word(at.shape));
+        let is = |e: &mut Self, comparison: &str, shape_of: Shape| {
+            let args = [shape, Val::Int(shape_of as u64)];
+            e.op(Class::Pred, &format!("setp.{comparison}.u32"), &args)
+        };
+        let in_groups = is(self, "ne", Shape::Counter);
+        let own_words = is(self, "eq", Shape::Releases);
+        let [arrives_at, waits_at] = [0; 2].map(|_| self.reg(Class::B64));
+        let [arrived, released, share, step] = [0; 4].map(|_| self.reg(Class::B32));
+        for (to, from) in [
+            (arrives_at, slot),
+            (waits_at, slot),
+            (arrived, base),
+            (released, base),
+            (share, workgroups),
+            (step, workgroups),
+        ] {
+            self.mov(to, from.into());
+        }
+        // Small grids are quick, and skip what they do not use.
+        let known = self.new_label();
+        self.branch_if(in_groups.into(), false, known);
         let [i, j, k] = Axis::ALL.map(|axis| {
             let reg = self.reg(Class::B32);
             let axis = super::entry::letter(axis);
@@ -118,63 +122,32 @@ impl Emitter<'_> {
         let number = self.op32("mad.lo.u32", &[j, x, i]);
         let number = self.op32("mad.lo.u32", &[k, plane, number]);
         let group = self.op32("and.b32", &[number, Val::Int(u64::from(GROUPS) - 1)]);
-
         let words = self.op64(
             "mul.wide.u32",
             &[group, Val::Int(slot::GROUP_STRIDE.into())],
         );
         let words = self.op64("add.u64", &[words, slot.into()]);
         let arrivals = Val::Int((slot::GROUPS + slot::ARRIVALS).into());
-        let arrivals = self.op64("add.u64", &[words, arrivals]);
-        let releases = Val::Int((slot::GROUPS + slot::RELEASES).into());
-        let releases = self.op64("add.u64", &[words, releases]);
-        let arrives_at = self.op(
-            Class::B64,
-            "selp.b64",
-            &[arrivals, slot.into(), in_groups.into()],
-        );
-        let waits_at = self.op(
-            Class::B64,
-            "selp.b64",
-            &[releases, slot.into(), own_words.into()],
-        );
-
+        self.into(arrives_at, "add.u64", &[words, arrivals]);
         let before = self.reg(Class::B64);
         self.put(format_args!("mov.b64 {before}, vyre_arguments"));
         let place = self.op64("mul.wide.u32", &[group, Val::Int(4)]);
         self.into(before, "add.u64", &[before.into(), place]);
-        let arrived = self.reg(Class::B32);
         self.put(format_args!(
             "ld.param.u32 {arrived}, [{before}+{}]",
             at.arrivals
         ));
-        let arrived = Val::from(arrived);
-        let arrived = self.op(
-            Class::B32,
-            "selp.b32",
-            &[arrived, base.into(), in_groups.into()],
-        );
-        let released = Val::from(self.block_word(at.releases));
-        let released = self.op(
-            Class::B32,
-            "selp.b32",
-            &[released, base.into(), own_words.into()],
-        );
-
+        // As many of the grid as have this remainder.
         let size = self.op32("sub.u32", &[workgroups.into(), group]);
         let size = self.op32("add.u32", &[size, Val::Int(u64::from(GROUPS) - 1)]);
-        let size = self.op32("shr.u32", &[size, Val::Int(GROUPS.ilog2().into())]);
-        let share = self.op(
-            Class::B32,
-            "selp.b32",
-            &[size, workgroups.into(), in_groups.into()],
-        );
-        let groups = Val::Int(GROUPS.into());
-        let step = self.op(
-            Class::B32,
-            "selp.b32",
-            &[groups, workgroups.into(), in_groups.into()],
-        );
+        self.into(share, "shr.u32", &[size, Val::Int(GROUPS.ilog2().into())]);
+        self.mov(step, Val::Int(GROUPS.into()));
+        self.branch_if(own_words.into(), false, known);
+        let releases = Val::Int((slot::GROUPS + slot::RELEASES).into());
+        self.into(waits_at, "add.u64", &[words, releases]);
+        let before = self.parameter_word(at.releases);
+        self.mov(released, before.into());
+        self.place(known);
         let registers = GroupRegisters {
             in_groups,
             own_words,

@@ -75,17 +75,19 @@ impl<'l, 'p> Counter<'l, 'p> {
         matches!(let_of(self.inside, x), Some(&Expr::Local(local)) if local == self.local)
     }
 
-    /// The most turns of a count by a constant below a constant, and of one that is divided or shifted down.
+    /// The most turns of a count by a constant below a constant, of one that is divided or shifted down, and of a short
+    /// one.
     pub fn most(&self, starts: Option<&[Const]>) -> Option<u64> {
         (self.most_added(starts))
             .or_else(|| self.most_divided())
-            .or_else(|| {
-                {
-                    let counts = starts?.iter().map(|&start| Some(self.turns(start)?.len()));
-                    counts.collect::<Option<Vec<_>>>()?.into_iter().max()
-                }
-                .map(|most| most as u64 + 1)
-            })
+            .or_else(|| self.most_followed(starts?))
+    }
+
+    /// Of the turns from any of the starts, if they can be followed.
+    fn most_followed(&self, starts: &[Const]) -> Option<u64> {
+        let turns = |&start| Some(self.turns(start)?.len() as u64);
+        let counts = starts.iter().map(turns).collect::<Option<Vec<_>>>()?;
+        Some(counts.into_iter().max()? + 1)
     }
 
     fn most_added(&self, starts: Option<&[Const]>) -> Option<u64> {

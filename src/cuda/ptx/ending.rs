@@ -26,15 +26,12 @@ impl Emitter<'_> {
         // Behind everything that the workgroup wrote; some of it may have returned early.
         self.put("barrier.sync 0");
         self.branch_if(is_leader.into(), false, done);
-        let [old, before] = [0; 2].map(|_| self.reg(Class::B32));
+        let old = self.reg(Class::B32);
         self.put(format_args!(
             "atom.add.acq_rel.gpu.global.u32 {old}, [{slot}+{}], 1",
             slot::EXIT
         ));
-        self.put(format_args!(
-            "ld.param.u32 {before}, [vyre_arguments+{}]",
-            at.exit_base
-        ));
+        let before = self.parameter_word(at.exit_base);
         let ended = self.op32("sub.u32", &[old.into(), before.into()]);
         let ended = self.op32("add.u32", &[ended, Val::Int(1)]);
         let is_other = self.pred("setp.ne.u32", &[ended, workgroups.into()]);
@@ -57,11 +54,7 @@ impl Emitter<'_> {
         let is_leader = self.control().is_leader;
         let loud = self.new_label();
         self.comment("the first workgroup says what it passed, if others follow");
-        let [quiet, before] = [0; 2].map(|_| self.reg(Class::B32));
-        self.put(format_args!(
-            "ld.param.u32 {quiet}, [vyre_arguments+{}]",
-            at.quiet
-        ));
+        let quiet = self.parameter_word(at.quiet);
         let is_loud = self.pred("setp.eq.u32", &[quiet.into(), Val::Int(0)]);
         self.branch_if(is_loud, true, loud);
         self.branch_if(is_leader.into(), false, done);
@@ -74,10 +67,7 @@ impl Emitter<'_> {
         let any = self.op32("or.b32", &[any, id[2]]);
         let is_other = self.pred("setp.ne.u32", &[any, Val::Int(0)]);
         self.branch_if(is_other, true, done);
-        self.put(format_args!(
-            "ld.param.u32 {before}, [vyre_arguments+{}]",
-            at.exit_base
-        ));
+        let before = self.parameter_word(at.exit_base);
         self.write_record(before, "relaxed");
         self.put(format_args!("bra {done}"));
         self.place(loud);
@@ -90,15 +80,12 @@ impl Emitter<'_> {
             return;
         };
         let executed = self.control().executed;
-        let [observed, sequence] = [0; 2].map(|_| self.reg(Class::B32));
+        let observed = self.reg(Class::B32);
         self.put(format_args!(
             "ld.relaxed.gpu.global.u32 {observed}, [{slot}+{}]",
             slot::COUNTER
         ));
-        self.put(format_args!(
-            "ld.param.u32 {sequence}, [vyre_arguments+{}]",
-            at.sequence
-        ));
+        let sequence = self.parameter_word(at.sequence);
         for (offset, value) in [
             (record::EXECUTED, executed),
             (record::OBSERVED, observed),
@@ -115,37 +102,45 @@ impl Emitter<'_> {
         ));
     }
 
-    /// What the groups' counters hold, if they were used.
+    /// What the groups' counters hold, as far as they were used. The host's memory takes each store by itself, so there
+    /// are few.
     fn write_groups(&mut self) {
-        let Some(GroupRegisters { in_groups, .. }) = self.control().groups else {
+        let Some(GroupRegisters {
+            in_groups,
+            own_words,
+            ..
+        }) = self.control().groups
+        else {
             return;
         };
         let Some(SlotRegisters { slot, record, .. }) = self.control().slot else {
             return;
         };
         let done = self.new_label();
-        self.branch_if(in_groups.into(), false, done);
-        for (word, place) in [
-            (slot::ARRIVALS, record::ARRIVALS),
-            (slot::RELEASES, record::RELEASES),
+        for (are_used, word, place) in [
+            (in_groups, slot::ARRIVALS, record::ARRIVALS),
+            (own_words, slot::RELEASES, record::RELEASES),
         ] {
-            let seen: Vec<Reg> = (0..GROUPS)
-                .map(|group| {
-                    let seen = self.reg(Class::B32);
-                    let word = slot::GROUPS + group * slot::GROUP_STRIDE + word;
-                    self.put(format_args!(
-                        "ld.relaxed.gpu.global.u32 {seen}, [{slot}+{word}]"
-                    ));
-                    seen
-                })
-                .collect();
+            self.branch_if(are_used.into(), false, done);
+            let seen = [0; GROUPS as usize].map(|_| self.reg(Class::B32));
             for (group, seen) in (0..).zip(seen) {
-                let place = place + 4 * group;
+                let word = slot::GROUPS + group * slot::GROUP_STRIDE + word;
                 self.put(format_args!(
-                    "st.relaxed.sys.global.u32 [{record}+{place}], {seen}"
+                    "ld.relaxed.gpu.global.u32 {seen}, [{slot}+{word}]"
+                ));
+            }
+            for (at, four) in (place..).step_by(16).zip(seen.chunks(4)) {
+                let [a, b, c, d] = four else {
+                    unreachable!("groups come in fours")
+                };
+                self.put(format_args!(
+                    "st.relaxed.sys.global.v4.u32 [{record}+{at}], {{{a}, {b}, {c}, {d}}}"
                 ));
             }
         }
         self.place(done);
     }
 }
+
+const _: () = assert!(GROUPS.is_multiple_of(4) && record::ARRIVALS.is_multiple_of(16));
+const _: () = assert!(record::RELEASES.is_multiple_of(16));

@@ -214,7 +214,7 @@ impl Emitter<'_> {
     }
 
     /// A u32 parameter. The machine reads parameters as quickly as registers.
-    fn parameter_word(&mut self, at: u32) -> Reg {
+    pub fn parameter_word(&mut self, at: u32) -> Reg {
         let reg = self.reg(Class::B32);
         self.put(format_args!("ld.param.u32 {reg}, [vyre_arguments+{at}]"));
         reg

@@ -40,15 +40,12 @@ impl Emitter<'_> {
             return;
         };
         let on = self.new_label();
-        let [ended, before, seen] = [0; 3].map(|_| self.reg(Class::B32));
+        let [ended, seen] = [0; 2].map(|_| self.reg(Class::B32));
         self.put(format_args!(
             "ld.acquire.gpu.global.u32 {ended}, [{slot}+{}]",
             slot::EXIT
         ));
-        self.put(format_args!(
-            "ld.param.u32 {before}, [vyre_arguments+{}]",
-            at.exit_base
-        ));
+        let before = self.parameter_word(at.exit_base);
         let nobody = self.pred("setp.eq.u32", &[ended.into(), before.into()]);
         self.branch_if(nobody, true, on);
         self.put(format_args!(
