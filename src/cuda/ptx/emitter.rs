@@ -5,9 +5,11 @@ use std::fmt::{Display, Write};
 
 use super::abi::{Contract, ParameterLayout};
 use super::bounds::Polled;
+use super::entry::SUBGROUP;
 use super::target::Target;
 use super::text::{Class, LabelName, Lines, Reg, Val};
 use crate::error::{Error, Status};
+use crate::ir::ranges::{self, Ranges};
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{BufferId, Builtin, Const, Label, Operand, Program, Region, Scalar, Span, ValueId};
 
@@ -51,6 +53,9 @@ pub struct Emitter<'p> {
     pub contract: Contract,
     pub fast_math: bool,
     pub polled: Polled,
+    pub ranges: Ranges<'p>,
+    /// By value id: what an unsigned divisor that may be 0 is divided by, once it is defined.
+    pub divisors: HashMap<ValueId, Option<Reg>>,
     /// The kernel's body so far.
     pub body: String,
     /// What stands before it: computed once, on entry.
@@ -89,7 +94,10 @@ impl<'p> Emitter<'p> {
         contract: Contract,
         fast_math: bool,
     ) -> Emitter<'p> {
+        let ranges = ranges::analyse(program, SUBGROUP);
         Emitter {
+            divisors: super::divide::divisors(program, &ranges),
+            ranges,
             program,
             uniformity,
             target,
@@ -247,5 +255,6 @@ impl<'p> Emitter<'p> {
 
     pub fn define(&mut self, id: ValueId, value: Val) {
         self.values[id.index()] = Some(value);
+        self.prepare_divisor(id, value);
     }
 }

@@ -98,8 +98,9 @@ fn carrier(scalar: Scalar) -> Class {
 }
 
 impl Emitter<'_> {
-    pub fn when(&mut self, guard: Option<Operand>) -> When {
-        match guard {
+    /// When an access of the program happens: what its guard says, if that is not proven.
+    pub fn when(&mut self, access: &Access) -> When {
+        match self.ranges.guard(access) {
             None => When::Always,
             Some(Operand::Const(Const { bits: 0, .. })) => When::Never,
             Some(Operand::Const(_)) => When::Always,
@@ -224,7 +225,7 @@ impl Emitter<'_> {
 
     pub fn load(&mut self, values: &[ValueId], access: &Access) {
         let scalar = access.scalar;
-        let when = self.when(access.guard);
+        let when = self.when(access);
         if when == When::Never {
             for &id in values {
                 let zero = self.constant(Const::zero(scalar));
@@ -268,7 +269,7 @@ impl Emitter<'_> {
 
     pub fn store(&mut self, access: &Access, values: &[Operand]) {
         let scalar = access.scalar;
-        let when = self.when(access.guard);
+        let when = self.when(access);
         if when == When::Never {
             return;
         }

@@ -1,10 +1,11 @@
 //! What integers can be, so that no check is made that cannot fail.
 //!
 //! `interval` knows the arithmetic; `terms` what values are made of, and which tests lead to a place; `walk` goes
-//! through the program with both. All of it errs on one side: what is not proven is said to be possible. What
+//! through the program with both, and `exits` through its blocks and loops. All of it errs on one side: what is not proven is said to be possible. What
 //! is found holds at the one place that it is found for, as it may rest on a test that leads there: an
 //! access whose guard was proven must not be made anywhere else.
 
+mod exits;
 mod interval;
 mod terms;
 #[cfg(test)]

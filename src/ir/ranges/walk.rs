@@ -1,14 +1,12 @@
 //! One walk through a program that knows, at each place, what each local holds.
 //!
 //! Where paths meet, a local holds what it holds on all of them, or something new whose interval is the hull.
-//! A loop's start is such a place, met before what comes back to it is known: turns are tried, each with wider
-//! intervals, until one brings back nothing that is not within what it started from. Only then, in a last turn,
-//! is anything found.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::Ranges;
+use super::exits::Frame;
 use super::interval::{self, Interval};
 use super::terms::{Args, Op, TermId, Terms};
 use crate::ir::{
@@ -16,57 +14,32 @@ use crate::ir::{
     Operand, Program, Region, Scalar, ValueId,
 };
 
-/// Loops within loops: further in, what a loop assigns is unknown at its start. The trials multiply.
-const DEEPEST_LOOP: u32 = 4;
-/// Turns whose intervals grow by what comes back; then they grow to the ends of the type.
-const GROWING: u32 = 3;
-/// Turns in all.
-const TRIALS: u32 = 12;
-/// Turns that take back what was grown too far.
-const NARROWING: u32 = 2;
-
 /// What paths to one place bring, by position in the list of the locals that are looked at there.
 #[derive(Clone, Copy)]
-struct Brought {
+pub struct Brought {
     /// If all bring the same.
-    term: Option<TermId>,
-    interval: Interval,
-}
-
-type Paths = Option<Vec<Brought>>;
-
-/// An open block or loop.
-struct Frame {
-    assigned: Rc<[LocalId]>,
-    breaks: Paths,
-    continues: Paths,
+    pub term: Option<TermId>,
+    pub interval: Interval,
 }
 
 /// What locals hold at the end of an arm, of those that it assigned; `None` if the end is not reached.
 type Arm = Option<BTreeMap<LocalId, (TermId, Interval)>>;
 
-/// How a turn of a loop went.
-struct Turn {
-    /// What the locals hold that come back to its start, if any path does.
-    back: Option<Vec<Interval>>,
-    breaks: Paths,
-}
-
 pub struct Walk<'p> {
-    program: &'p Program,
-    terms: Terms,
+    pub program: &'p Program,
+    pub terms: Terms,
     values: Vec<Option<TermId>>,
-    locals: Vec<TermId>,
+    pub locals: Vec<TermId>,
     /// Of each assignment, what the local held before.
     log: Vec<(LocalId, TermId)>,
-    frames: HashMap<Label, Frame>,
+    pub frames: HashMap<Label, Frame>,
     /// What each loop and block assigns, once asked for.
-    assigned: HashMap<Label, Rc<[LocalId]>>,
+    pub assigned: HashMap<Label, Rc<[LocalId]>>,
     /// The sides of each conjunction.
     sides: HashMap<ValueId, (Operand, Operand)>,
     /// Not in a trial.
-    is_last: bool,
-    loops: u32,
+    pub is_last: bool,
+    pub loops: u32,
     budget: u64,
     found: Ranges<'p>,
 }
@@ -104,7 +77,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Whether the end is reached.
-    fn body(&mut self, body: &'p Body) -> bool {
+    pub fn body(&mut self, body: &'p Body) -> bool {
         for node in &body.0 {
             self.terms.spent += 1;
             if self.is_spent() || !self.node(node) {
@@ -315,20 +288,20 @@ impl<'p> Walk<'p> {
         Some(guard)
     }
 
-    fn assign(&mut self, local: LocalId, term: TermId) {
+    pub fn assign(&mut self, local: LocalId, term: TermId) {
         let before = std::mem::replace(&mut self.locals[local.index()], term);
         self.log.push((local, before));
     }
 
     /// Goes back to what locals held and what was known at the marks.
-    fn undo(&mut self, (facts, assigned): (usize, usize)) {
+    pub fn undo(&mut self, (facts, assigned): (usize, usize)) {
         self.terms.forget(facts);
         for (local, before) in self.log.drain(assigned..).rev() {
             self.locals[local.index()] = before;
         }
     }
 
-    fn marks(&self) -> (usize, usize) {
+    pub fn marks(&self) -> (usize, usize) {
         (self.terms.mark(), self.log.len())
     }
 
@@ -450,7 +423,7 @@ impl<'p> Walk<'p> {
     }
 
     /// The term for what paths bring.
-    fn brought(&mut self, local: LocalId, brought: Brought) -> TermId {
+    pub fn brought(&mut self, local: LocalId, brought: Brought) -> TermId {
         match brought.term {
             Some(term) => {
                 self.terms.narrow(term, brought.interval);
@@ -483,249 +456,13 @@ impl<'p> Walk<'p> {
         self.meet(None, arms);
         true
     }
-
-    fn here(&mut self, assigned: &[LocalId]) -> Vec<(TermId, Interval)> {
-        (assigned.iter())
-            .map(|local| {
-                let term = self.locals[local.index()];
-                (term, self.terms.interval(term))
-            })
-            .collect()
-    }
-
-    /// A way out of an open block or loop, or to a loop's `continuing`.
-    fn leave(&mut self, label: Label, to_continuing: bool) {
-        let Some(assigned) = self.frames.get(&label).map(|frame| frame.assigned.clone()) else {
-            unreachable!("validated: the label is open");
-        };
-        let here = self.here(&assigned);
-        if let Some(frame) = self.frames.get_mut(&label) {
-            let paths = match to_continuing {
-                true => &mut frame.continues,
-                false => &mut frame.breaks,
-            };
-            bring(paths, &here);
-        }
-    }
-
-    /// Goes on where paths have come together.
-    fn arrive(&mut self, assigned: &[LocalId], paths: &[Brought]) {
-        for (&local, &brought) in assigned.iter().zip(paths) {
-            let term = self.brought(local, brought);
-            self.assign(local, term);
-        }
-    }
-
-    fn block(&mut self, label: Label, body: &'p Body) -> bool {
-        let assigned = self.assigned_in(label, &[body]);
-        let marks = self.marks();
-        let frame = Frame {
-            assigned: assigned.clone(),
-            breaks: None,
-            continues: None,
-        };
-        self.frames.insert(label, frame);
-        let is_reached = self.body(body);
-        let mut breaks = self.frames.remove(&label).and_then(|frame| frame.breaks);
-        if is_reached && breaks.is_none() {
-            return true;
-        }
-        if is_reached {
-            let here = self.here(&assigned);
-            bring(&mut breaks, &here);
-        }
-        self.undo(marks);
-        match breaks {
-            Some(paths) => self.arrive(&assigned, &paths),
-            None => return false,
-        }
-        true
-    }
-
-    fn repeat(&mut self, label: Label, body: &'p Body, continuing: &'p Body) -> bool {
-        let assigned = self.assigned_in(label, &[body, continuing]);
-        let entry: Vec<Interval> = self.here(&assigned).iter().map(|held| held.1).collect();
-        let is_last = std::mem::replace(&mut self.is_last, false);
-        self.loops += 1;
-        let parts = (label, body, continuing);
-        let (start, tried) = self.steady(parts, &assigned, &entry);
-        self.is_last = is_last;
-        let turn = match tried {
-            Some(turn) if !is_last => turn,
-            _ => self.turn(parts, &assigned, &start),
-        };
-        self.loops -= 1;
-        match turn.breaks {
-            Some(paths) => self.arrive(&assigned, &paths),
-            None => return false,
-        }
-        true
-    }
-
-    /// Intervals of the locals at a loop's start that hold in every turn, and how a turn from them goes.
-    fn steady(
-        &mut self,
-        parts: (Label, &'p Body, &'p Body),
-        assigned: &Rc<[LocalId]>,
-        entry: &[Interval],
-    ) -> (Vec<Interval>, Option<Turn>) {
-        let anything: Vec<Interval> = (assigned.iter())
-            .map(|&local| interval::of_type(self.program.local_type(local)))
-            .collect();
-        if self.loops > DEEPEST_LOOP {
-            return (anything, None);
-        }
-        let mut start = entry.to_vec();
-        let mut steady = None;
-        for trial in 0..TRIALS {
-            let turn = self.turn(parts, assigned, &start);
-            let Some(back) = comes_back_wider(&turn, &start) else {
-                steady = Some(turn);
-                break;
-            };
-            for ((start, back), all) in start.iter_mut().zip(back).zip(&anything) {
-                let mut wider = start.join(*back);
-                if trial >= GROWING && wider.lo < start.lo {
-                    wider.lo = all.lo;
-                }
-                if trial >= GROWING && wider.hi > start.hi {
-                    wider.hi = all.hi;
-                }
-                *start = wider;
-            }
-        }
-        let Some(mut turn) = steady else {
-            return (anything, None);
-        };
-        for _ in 0..NARROWING {
-            let narrower: Vec<Interval> = match &turn.back {
-                None => entry.to_vec(),
-                Some(back) => entry.iter().zip(back).map(|(a, b)| a.join(*b)).collect(),
-            };
-            if narrower == start {
-                break;
-            }
-            let tried = self.turn(parts, assigned, &narrower);
-            if comes_back_wider(&tried, &narrower).is_some() {
-                break;
-            }
-            (start, turn) = (narrower, tried);
-        }
-        (start, Some(turn))
-    }
-
-    /// Walks a loop once, its locals starting from anything within `start`, and goes back to before it.
-    fn turn(
-        &mut self,
-        (label, body, continuing): (Label, &'p Body, &'p Body),
-        assigned: &Rc<[LocalId]>,
-        start: &[Interval],
-    ) -> Turn {
-        let marks = self.marks();
-        let frame = Frame {
-            assigned: assigned.clone(),
-            breaks: None,
-            continues: None,
-        };
-        self.frames.insert(label, frame);
-        for (&local, &interval) in assigned.iter().zip(start) {
-            let term = (self.terms).opaque(self.program.local_type(local), interval);
-            self.assign(local, term);
-        }
-        let started = self.marks();
-        let mut is_reached = self.body(body);
-        let mut continues = (self.frames.get_mut(&label)).and_then(|frame| frame.continues.take());
-        if continues.is_some() {
-            if is_reached {
-                let here = self.here(assigned);
-                bring(&mut continues, &here);
-            }
-            self.undo(started);
-            self.arrive(assigned, continues.as_deref().unwrap_or_default());
-            is_reached = true;
-        }
-        let is_back = is_reached && self.body(continuing);
-        let back = is_back.then(|| self.here(assigned).iter().map(|held| held.1).collect());
-        let breaks = self.frames.remove(&label).and_then(|frame| frame.breaks);
-        self.undo(marks);
-        Turn { back, breaks }
-    }
-
-    fn assigned_in(&mut self, label: Label, bodies: &[&Body]) -> Rc<[LocalId]> {
-        if let Some(assigned) = self.assigned.get(&label) {
-            return assigned.clone();
-        }
-        let mut all = Vec::new();
-        for body in bodies {
-            self.terms.spent += assignments(body, &mut all);
-        }
-        all.sort_unstable();
-        all.dedup();
-        let all: Rc<[LocalId]> = all.into();
-        self.assigned.insert(label, all.clone());
-        all
-    }
 }
 
 impl Brought {
-    fn with(self, term: TermId, interval: Interval) -> Brought {
+    pub fn with(self, term: TermId, interval: Interval) -> Brought {
         Brought {
             term: self.term.filter(|&own| own == term),
             interval: self.interval.join(interval),
         }
     }
-}
-
-/// Adds a path to those that lead to a place.
-fn bring(paths: &mut Paths, here: &[(TermId, Interval)]) {
-    match paths {
-        None => {
-            let first = here.iter().map(|&(term, interval)| Brought {
-                term: Some(term),
-                interval,
-            });
-            *paths = Some(first.collect());
-        }
-        Some(paths) => {
-            for (path, &(term, interval)) in paths.iter_mut().zip(here) {
-                *path = path.with(term, interval);
-            }
-        }
-    }
-}
-
-/// What comes back to a loop's start, if some of it is not within what the turn started from.
-fn comes_back_wider<'t>(turn: &'t Turn, start: &[Interval]) -> Option<&'t [Interval]> {
-    let back = turn.back.as_deref()?;
-    let is_wider = back
-        .iter()
-        .zip(start)
-        .any(|(back, start)| !back.is_within(*start));
-    is_wider.then_some(back)
-}
-
-/// Collects the locals that a body assigns; says how many nodes it looked at.
-fn assignments(body: &Body, all: &mut Vec<LocalId>) -> u64 {
-    let mut seen = 0;
-    for node in &body.0 {
-        seen += 1;
-        match &node.kind {
-            NodeKind::Assign { local, .. } => all.push(*local),
-            NodeKind::If { accept, reject, .. } => {
-                seen += assignments(accept, all) + assignments(reject, all);
-            }
-            NodeKind::Block { body, .. } => seen += assignments(body, all),
-            NodeKind::Loop {
-                body, continuing, ..
-            } => seen += assignments(body, all) + assignments(continuing, all),
-            NodeKind::Switch { cases, default, .. } => {
-                seen += assignments(default, all);
-                for case in cases {
-                    seen += assignments(&case.body, all);
-                }
-            }
-            _ => {}
-        }
-    }
-    seen
 }
