@@ -67,6 +67,8 @@ pub struct Emitter<'p> {
     pub zeros: Vec<u32>,
     /// By value id: the u32 that it was widened from.
     pub narrow: HashMap<ValueId, Val>,
+    /// By value id: the widened u32 and the constant that it is the product of.
+    pub scaled: HashMap<ValueId, (Val, u64)>,
     pub locals: Vec<Reg>,
     pub builtins: HashMap<Builtin, Reg>,
     pub bases: HashMap<Region, Reg>,
@@ -112,6 +114,7 @@ impl<'p> Emitter<'p> {
             values: vec![None; program.values.len()],
             zeros: vec![0; program.values.len()],
             narrow: HashMap::new(),
+            scaled: HashMap::new(),
             locals: Vec::new(),
             builtins: HashMap::new(),
             bases: HashMap::new(),

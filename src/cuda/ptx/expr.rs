@@ -142,7 +142,7 @@ impl Emitter<'_> {
     }
 
     fn binary(&mut self, value: ValueId, op: BinaryOp, ty: Scalar, a: Operand, b: Operand) -> Val {
-        if let Some(product) = self.widening_product(op, ty, a, b) {
+        if let Some(product) = self.widening_product(value, op, ty, a, b) {
             return product;
         }
         let divisor = b;
@@ -181,6 +181,7 @@ impl Emitter<'_> {
     /// most indices are made by.
     fn widening_product(
         &mut self,
+        value: ValueId,
         op: BinaryOp,
         ty: Scalar,
         a: Operand,
@@ -193,6 +194,7 @@ impl Emitter<'_> {
             return None;
         }
         let narrow = *self.narrow.get(&a)?;
+        self.scaled.insert(value, (narrow, b.bits));
         Some(self.op64("mul.wide.u32", &[narrow, Val::Int(b.bits)]))
     }
 

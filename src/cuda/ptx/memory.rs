@@ -211,6 +211,30 @@ impl Emitter<'_> {
         place
     }
 
+    /// Where an access to a buffer goes, or where it would with an index of 0, if that is always within what is
+    /// bound.
+    fn place_or_first(&mut self, access: &Access, inside: Val, count: usize) -> Option<Place> {
+        let (Region::Buffer(id), Some(Operand::Value(index))) = (access.region, access.index)
+        else {
+            return None;
+        };
+        let end = access.offset + u64::from(access.scalar.size()) * count as u64;
+        if end > self.program.buffer(id).min_size || end > i32::MAX as u64 {
+            return None;
+        }
+        let &(narrow, stride) = self.scaled.get(&index)?;
+        let base = self.base(access.region);
+        let narrow = self.op32("selp.b32", &[narrow, Val::Int(0), inside]);
+        let bytes = self.op64("mul.wide.u32", &[narrow, Val::Int(stride)]);
+        let address = self.op(Class::B64, "add.u64", &[base.into(), bytes]);
+        Some(Place {
+            space: "global",
+            base: address.to_string(),
+            offset: access.offset,
+            align: u64::from(BINDING_ALIGN).min(1 << self.known_zeros(index.into())),
+        })
+    }
+
     /// Nobody writes it while the kernel runs: bindings that a program writes overlap no others.
     fn is_read_only(&self, region: Region) -> bool {
         match region {
@@ -233,7 +257,22 @@ impl Emitter<'_> {
             }
             return;
         }
-        let place = self.target(access);
+        // The assembler moves plain loads to where their latency hurts least, but of several that are guarded and
+        // give vectors, it lets one wait for the other's use.
+        let otherwise_first = match when {
+            When::If(cond) if values.len() > 1 => self.place_or_first(access, cond, values.len()),
+            _ => None,
+        };
+        let is_plain = when == When::Always || otherwise_first.is_some();
+        let prefix = if is_plain {
+            String::new()
+        } else {
+            when.prefix()
+        };
+        let place = match otherwise_first {
+            Some(place) => place,
+            None => self.target(access),
+        };
         let cached = if self.is_read_only(access.region) {
             ".nc"
         } else {
@@ -244,18 +283,24 @@ impl Emitter<'_> {
             let further = done as u64 * u64::from(scalar.size());
             let count = place.width(scalar, further, values.len() - done);
             let regs: Vec<Reg> = (0..count).map(|_| self.reg(carrier(scalar))).collect();
-            if let When::If(_) = when {
+            if !is_plain {
                 regs.iter().for_each(|&reg| self.mov(reg, Val::Int(0)));
             }
             self.put(format_args!(
-                "{}ld.{}{cached}.{} {}, {}",
-                when.prefix(),
+                "{prefix}ld.{}{cached}.{} {}, {}",
                 place.space,
                 moved(count, scalar),
                 list(&regs),
                 place.address(further),
             ));
             for (&id, &reg) in values[done..].iter().zip(&regs) {
+                let reg = match when {
+                    When::If(cond) if is_plain => {
+                        let opcode = format!("selp.{}", reg.class.ty());
+                        self.op(reg.class, &opcode, &[reg.into(), Val::Int(0), cond])
+                    }
+                    _ => reg,
+                };
                 let value = match scalar {
                     Scalar::Bool => self.pred("setp.ne.b16", &[reg.into(), Val::Int(0)]),
                     Scalar::F16 => self.op32("cvt.f32.f16", &[reg.into()]),
