@@ -116,6 +116,13 @@ fn counters_that_something_else_assigns_are_not_trusted() {
     unproven("for (var i = 0u; i < 256u; i++) { if p.n == 3u { i += 9u; } w[i] = 1u; }");
     unproven("for (var i = 0u; i < 256u; i++) { let c = i < 255u; i *= 2u; if c { w[i] = 1u; } }");
     proven("for (var i = 0u; i < 256u; i++) { if p.n == 3u { i = 9u; } w[i] = 1u; }");
+    // A turn that continues early knows less.
+    unproven(
+        "var i = 0u; loop { i += 1u; if i > 9u { break; } if p.n >= 256u { continue; } continuing { w[p.n] = 1u; } }",
+    );
+    proven(
+        "var i = 0u; loop { i += 1u; if i > 9u { break; } if p.n >= 256u { return; } continuing { w[p.n] = 1u; } }",
+    );
     // The step is passed by, or made twice.
     unproven(
         "var i = 0u; loop { if i == 255u { break; } if p.n == 1u { i += 1u; continue; } w[i + 1u] = 1u; i += 1u; }",
