@@ -6,6 +6,7 @@ use std::fmt::{Display, Write};
 use super::abi::{Contract, ParameterLayout};
 use super::bounds::Polled;
 use super::entry::SUBGROUP;
+use super::index::{Narrow, Scaled};
 use super::target::Target;
 use super::text::{Class, LabelName, Lines, Reg, Val};
 use crate::error::{Error, Status};
@@ -66,9 +67,11 @@ pub struct Emitter<'p> {
     pub values: Vec<Option<Val>>,
     pub zeros: Vec<u32>,
     /// By value id: the u32 that it was widened from.
-    pub narrow: HashMap<ValueId, Val>,
+    pub narrow: HashMap<ValueId, Narrow>,
     /// By value id: the widened u32 and the constant that it is the product of.
-    pub scaled: HashMap<ValueId, (Val, u64)>,
+    pub scaled: HashMap<ValueId, Scaled>,
+    /// By value id: the u32 and the constant that it is the exact sum of.
+    pub sums: HashMap<ValueId, (Val, i64)>,
     pub locals: Vec<Reg>,
     pub builtins: HashMap<Builtin, Reg>,
     pub bases: HashMap<Region, Reg>,
@@ -115,6 +118,7 @@ impl<'p> Emitter<'p> {
             zeros: vec![0; program.values.len()],
             narrow: HashMap::new(),
             scaled: HashMap::new(),
+            sums: HashMap::new(),
             locals: Vec::new(),
             builtins: HashMap::new(),
             bases: HashMap::new(),

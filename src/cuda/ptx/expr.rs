@@ -36,13 +36,7 @@ impl Emitter<'_> {
         let result = self.expr(value, ty, expr);
         self.define(value, result);
         self.note_zeros(value, expr);
-        if let Expr::Convert(x) = *expr
-            && ty == Scalar::U64
-            && self.program.operand_type(x) == Scalar::U32
-        {
-            let x = self.operand(x);
-            self.narrow.insert(value, x);
-        }
+        self.note_index(value, expr);
     }
 
     fn expr(&mut self, value: ValueId, ty: Scalar, expr: &Expr) -> Val {
@@ -142,7 +136,7 @@ impl Emitter<'_> {
     }
 
     fn binary(&mut self, value: ValueId, op: BinaryOp, ty: Scalar, a: Operand, b: Operand) -> Val {
-        if let Some(product) = self.widening_product(value, op, ty, a, b) {
+        if let Some(product) = self.widening_product(op, ty, a, b) {
             return product;
         }
         let divisor = b;
@@ -175,27 +169,6 @@ impl Emitter<'_> {
             BinaryOp::Shl | BinaryOp::Shr => return self.shift(op, ty, a, b),
         };
         self.op(class, &opcode, &[a, b]).into()
-    }
-
-    /// The product of a widened u32 and a constant that fits one: a single instruction, and what
-    /// most indices are made by.
-    fn widening_product(
-        &mut self,
-        value: ValueId,
-        op: BinaryOp,
-        ty: Scalar,
-        a: Operand,
-        b: Operand,
-    ) -> Option<Val> {
-        let (Operand::Value(a), Operand::Const(b)) = (a, b) else {
-            return None;
-        };
-        if op != BinaryOp::Mul || ty != Scalar::U64 || u32::try_from(b.bits).is_err() {
-            return None;
-        }
-        let narrow = *self.narrow.get(&a)?;
-        self.scaled.insert(value, (narrow, b.bits));
-        Some(self.op64("mul.wide.u32", &[narrow, Val::Int(b.bits)]))
     }
 
     /// PTX clamps a count; ours is taken modulo the width.

@@ -2,6 +2,7 @@
 
 use super::abi::{BINDING_ALIGN, Contract};
 use super::emitter::Emitter;
+use super::index::Scaled;
 use super::text::{Class, Reg, Val};
 use crate::ir::{
     Access, BufferAccess, BufferSpace, Const, MemoryId, Operand, Region, Scalar, ValueId,
@@ -11,7 +12,7 @@ use crate::ir::{
 pub struct Place {
     pub space: &'static str,
     base: String,
-    offset: u64,
+    offset: i64,
     /// Its base is a multiple of this.
     align: u64,
 }
@@ -19,7 +20,7 @@ pub struct Place {
 impl Place {
     /// The operand that names the place `further` bytes on.
     pub fn address(&self, further: u64) -> String {
-        match self.offset + further {
+        match self.offset + further.cast_signed() {
             0 => format!("[{}]", self.base),
             offset => format!("[{}+{offset}]", self.base),
         }
@@ -27,7 +28,7 @@ impl Place {
 
     /// Of the place `further` bytes on.
     fn align(&self, further: u64) -> u64 {
-        let offset = self.offset + further;
+        let offset = self.offset + further.cast_signed();
         match offset {
             0 => self.align,
             offset => self.align.min(1 << offset.trailing_zeros()),
@@ -170,7 +171,7 @@ impl Emitter<'_> {
         let mut place = Place {
             space,
             base: symbol,
-            offset: start + access.offset,
+            offset: (start + access.offset).cast_signed(),
             align,
         };
         let is_symbol = !matches!(access.region, Region::Buffer(_));
@@ -180,7 +181,15 @@ impl Emitter<'_> {
         let mut base = self.base(access.region);
         if let Some(index) = access.index {
             place.align = align.min(1 << self.known_zeros(index));
-            let index = self.operand(index);
+            // Addresses of 32 bits wrap, so that the assembler may do this by itself.
+            let apart = (space != "shared").then(|| self.apart(index)).flatten();
+            let index = match apart {
+                Some((rest, further)) => {
+                    place.offset += further;
+                    rest
+                }
+                None => self.operand(index),
+            };
             base = match (space, index) {
                 ("shared", Val::Int(bits)) => self.op(
                     Class::B32,
@@ -196,7 +205,7 @@ impl Emitter<'_> {
             };
         }
         // Vectors add up to 16 bytes to the offset, which an instruction holds in 32 bits, signed.
-        if place.offset > i32::MAX as u64 - 16 {
+        if place.offset > i64::from(i32::MAX) - 16 {
             place.align = place.align(0);
             let class = base.class;
             let opcode = if class == Class::B32 {
@@ -204,7 +213,11 @@ impl Emitter<'_> {
             } else {
                 "add.u64"
             };
-            base = self.op(class, opcode, &[base.into(), Val::Int(place.offset)]);
+            base = self.op(
+                class,
+                opcode,
+                &[base.into(), Val::Int(place.offset.cast_unsigned())],
+            );
             place.offset = 0;
         }
         place.base = base.to_string();
@@ -222,15 +235,15 @@ impl Emitter<'_> {
         if end > self.program.buffer(id).min_size || end > i32::MAX as u64 {
             return None;
         }
-        let &(narrow, stride) = self.scaled.get(&index)?;
+        let &Scaled { narrow, stride } = self.scaled.get(&index)?;
         let base = self.base(access.region);
-        let narrow = self.op32("selp.b32", &[narrow, Val::Int(0), inside]);
+        let narrow = self.op32("selp.b32", &[narrow.whole, Val::Int(0), inside]);
         let bytes = self.op64("mul.wide.u32", &[narrow, Val::Int(stride)]);
         let address = self.op(Class::B64, "add.u64", &[base.into(), bytes]);
         Some(Place {
             space: "global",
             base: address.to_string(),
-            offset: access.offset,
+            offset: access.offset.cast_signed(),
             align: u64::from(BINDING_ALIGN).min(1 << self.known_zeros(index.into())),
         })
     }

@@ -2,8 +2,8 @@
 //!
 //! `abi` is what the kernel and those who launch it agree on. `target` says for which machine, `text`
 //! holds the lines and registers, and `emitter` what is known while they are written. `entry` frames the
-//! kernel, `control` walks the statements, `memory` and `atomic` reach memory (`align` knows which
-//! addresses may be reached as vectors), `expr`, `divide`, `convert`, `math`, `scale` and `elementary` compute.
+//! kernel, `control` walks the statements, `memory` and `atomic` reach memory (`index` and
+//! `align` know what addresses are made of), `expr`, `divide`, `convert`, `math`, `scale` and `elementary` compute.
 //! `barrier` makes a workgroup or the grid meet and bounds every wait, `subgroup` makes a warp exchange values;
 //! `bounds` finds the loops that end by themselves soon enough. `export` is what a module looks like that loads
 //! back as a caller's own.
@@ -21,6 +21,7 @@ mod emitter;
 mod entry;
 mod export;
 mod expr;
+mod index;
 mod math;
 mod memory;
 mod scale;

@@ -30,6 +30,7 @@ pub struct Ranges<'p> {
     guards: HashMap<*const Access, Option<Operand>>,
     plain: HashSet<ValueId>,
     exact: HashSet<ValueId>,
+    natural: HashSet<ValueId>,
     /// The program stays where it is, and as it is.
     program: PhantomData<&'p Program>,
 }
@@ -53,6 +54,11 @@ impl Ranges<'_> {
     /// Whether a quotient or remainder has no divisor of 0, and no overflow of its own.
     pub fn is_plain(&self, division: ValueId) -> bool {
         self.plain.contains(&division)
+    }
+
+    /// Whether an i32 that is widened is not negative.
+    pub fn is_natural(&self, widened: ValueId) -> bool {
+        self.natural.contains(&widened)
     }
 
     /// Whether a sum or difference does not wrap.

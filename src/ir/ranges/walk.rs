@@ -203,6 +203,13 @@ impl<'p> Walk<'p> {
         {
             self.note_operation(value, ty, op, [*a, *b]);
         }
+        if let (Op::Convert, [x]) = (op, &args[..])
+            && self.terms.ty(*x) == Scalar::I32
+            && self.is_last
+            && self.terms.interval(*x).lo >= 0
+        {
+            self.found.natural.insert(value);
+        }
         if let (Op::Binary(BinaryOp::And), [a, b], Scalar::Bool) = (op, &operands[..], ty) {
             self.sides.insert(value, (*a, *b));
         }
