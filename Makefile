@@ -104,7 +104,7 @@ bench: install
 	$(BUILD)/benches/bench
 
 nightly:
-	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release --test differential
+	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release --test differential --test ranges
 
 gpu-bundle: install
 	scripts/gpu_bundle.sh "$(PREFIX)" $(BUILD)/gpu-bundle
