@@ -107,7 +107,7 @@ bench: install
 	$(BUILD)/benches/bench
 
 nightly:
-	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release --test differential
+	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release --test differential --test ranges
 
 # VYRE_CONFORMANCE_DIR names another folder.
 conformance:

@@ -5,13 +5,14 @@
 //! `program` hold what a program is made of, `node` its statements, `expr` its pure computations,
 //! `subgroup` what neighbouring invocations compute together.
 //! `validate` checks the form and `uniformity` proves that barriers are met evenly;
-//! `phases` cuts the program at its barriers. `source` turns spans into lines and columns.
+//! `phases` cuts the program at its barriers, and `ranges` finds checks that cannot fail. `source` turns spans into lines and columns.
 
 mod expr;
 mod node;
 pub mod phases;
 mod print;
 mod program;
+pub mod ranges;
 mod source;
 mod subgroup;
 #[cfg(test)]

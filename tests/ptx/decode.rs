@@ -50,7 +50,8 @@ fn arg(text: &str) -> Arg {
     if let Some(inner) = text.strip_prefix('[') {
         let inner = inner.trim_end_matches(']');
         let (base, offset) = inner.split_once('+').unwrap_or((inner, "0"));
-        return Arg::Memory(Box::new(arg(base)), offset.parse().expect("an offset"));
+        let offset: i64 = offset.parse().expect("an offset");
+        return Arg::Memory(Box::new(arg(base)), offset.cast_unsigned());
     }
     if let Some(name) = text.strip_prefix('%') {
         return match name[1..].parse() {

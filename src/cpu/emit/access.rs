@@ -28,7 +28,7 @@ impl Emitter<'_, '_> {
                 self.builder.ins().iadd(base, index)
             }
         };
-        let guard = match access.guard {
+        let guard = match self.guard(access) {
             None => None,
             Some(Operand::Const(Const { bits: 1, .. })) => None,
             Some(guard) => Some(self.operand(guard)),
@@ -53,18 +53,29 @@ impl Emitter<'_, '_> {
 
     fn flags(&self, region: Region) -> MemFlagsData {
         let flags = MemFlagsData::new().with_notrap();
-        let never_written = match region {
+        match self.is_never_written(region) {
+            true => flags.with_readonly(),
+            false => flags,
+        }
+    }
+
+    fn is_never_written(&self, region: Region) -> bool {
+        match region {
             Region::Buffer(id) => {
                 let buffer = self.source.program.buffer(id);
                 buffer.space == BufferSpace::Uniform || buffer.access == BufferAccess::Read
             }
             Region::Immediates | Region::Constant(_) => true,
             Region::Workgroup(_) | Region::Private(_) => false,
-        };
-        if never_written {
-            flags.with_readonly()
-        } else {
-            flags
+        }
+    }
+
+    /// The guard, unless it is proven. The proof may rest on a test that leads to the access, but a load of what
+    /// nobody writes is repeated where the invocation goes on behind a barrier, which may lie behind no test.
+    fn guard(&self, access: &Access) -> Option<Operand> {
+        match self.is_never_written(access.region) {
+            true => access.guard,
+            false => self.source.ranges.guard(access),
         }
     }
 

@@ -11,10 +11,11 @@ use cranelift_module::{FuncId, Linkage, Module, ModuleError};
 use super::abi::SegmentFn;
 use super::lanes::Lanes;
 use super::segment::{self, Source};
+use crate::cpu::SUBGROUP_SIZE;
 use crate::cpu::frame::Frame;
 use crate::error::{Error, Result, Status};
-use crate::ir::Program;
 use crate::ir::phases::{Phases, ResumePoint};
+use crate::ir::{Program, ranges};
 
 /// A program's machine code, freed on drop.
 pub struct Code {
@@ -133,9 +134,11 @@ pub fn compile(program: &Program, phases: &Phases<'_>, frame: &Frame) -> Result<
         .iter()
         .map(|table| table.as_ptr() as u64)
         .collect();
+    let ranges = ranges::analyse(program, SUBGROUP_SIZE);
     let source = Source {
         program,
         phases,
+        ranges: &ranges,
         frame,
         constants: &addresses,
         config,

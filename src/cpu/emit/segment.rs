@@ -12,6 +12,7 @@ use super::helpers;
 use super::lanes::Lanes;
 use crate::cpu::frame::{At, Frame, head};
 use crate::ir::phases::{BlockId, End, Keep, Phases, Place, ResumePoint, Segment, Sharing, uses};
+use crate::ir::ranges::Ranges;
 use crate::ir::{BarrierId, BufferId, LocalId, MemoryId, Program, Region, ValueId};
 
 /// How emitted code finds a value of the program.
@@ -52,6 +53,7 @@ pub struct Shared {
 pub struct Source<'a> {
     pub program: &'a Program,
     pub phases: &'a Phases<'a>,
+    pub ranges: &'a Ranges<'a>,
     pub frame: &'a Frame,
     /// Where the constant tables lie.
     pub constants: &'a [u64],

@@ -18,7 +18,7 @@ pub struct Atomic<'a> {
 impl Emitter<'_> {
     pub fn atomic(&mut self, atomic: &Atomic<'_>) {
         let scalar = atomic.access.scalar;
-        let when = self.when(atomic.access.guard);
+        let when = self.when(atomic.access);
         if when == When::Never {
             for (id, ty) in [(atomic.result, scalar), (atomic.exchanged, Scalar::Bool)] {
                 if let Some(id) = id {

@@ -5,9 +5,12 @@ use std::fmt::{Display, Write};
 
 use super::abi::{Contract, ParameterLayout};
 use super::bounds::Plans;
+use super::entry::SUBGROUP;
+use super::index::{Narrow, Scaled};
 use super::target::Target;
 use super::text::{Class, LabelName, Lines, Reg, Val};
 use crate::error::{Error, Status};
+use crate::ir::ranges::{self, Ranges};
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{
     BufferId, Builtin, Const, Expr, Label, Operand, Program, Region, Scalar, Span, ValueId,
@@ -74,6 +77,9 @@ pub struct Emitter<'p> {
     pub contract: Contract,
     pub fast_math: bool,
     pub plans: Plans,
+    pub ranges: Ranges<'p>,
+    /// By value id: what an unsigned divisor that may be 0 is divided by, once it is defined.
+    pub divisors: HashMap<ValueId, Option<Reg>>,
     /// The kernel's body so far.
     pub body: String,
     /// What stands before it: computed once, on entry.
@@ -86,9 +92,13 @@ pub struct Emitter<'p> {
     pub values: Vec<Option<Val>>,
     pub zeros: Vec<u32>,
     /// By value id: the u32 that it was widened from.
-    pub narrow: HashMap<ValueId, Val>,
-    /// By value id: how a byte index is made.
-    pub indices: HashMap<ValueId, Expr>,
+    pub narrow: HashMap<ValueId, Narrow>,
+    /// By value id: the widened u32 and the constant that it is the product of.
+    pub scaled: HashMap<ValueId, Scaled>,
+    /// By value id: the u32 and the constant that it is the exact sum of.
+    pub sums: HashMap<ValueId, (Val, i64)>,
+    /// By value id: how a byte index is made, if its low half can be made alone.
+    pub lows: HashMap<ValueId, Expr>,
     pub locals: Vec<Reg>,
     pub builtins: HashMap<Builtin, Reg>,
     pub bases: HashMap<Region, Reg>,
@@ -116,7 +126,10 @@ impl<'p> Emitter<'p> {
         contract: Contract,
         fast_math: bool,
     ) -> Emitter<'p> {
+        let ranges = ranges::analyse(program, SUBGROUP);
         Emitter {
+            divisors: super::divide::divisors(program, &ranges),
+            ranges,
             program,
             uniformity,
             target,
@@ -132,7 +145,9 @@ impl<'p> Emitter<'p> {
             values: vec![None; program.values.len()],
             zeros: vec![0; program.values.len()],
             narrow: HashMap::new(),
-            indices: HashMap::new(),
+            lows: HashMap::new(),
+            scaled: HashMap::new(),
+            sums: HashMap::new(),
             locals: Vec::new(),
             builtins: HashMap::new(),
             bases: HashMap::new(),
@@ -283,5 +298,6 @@ impl<'p> Emitter<'p> {
 
     pub fn define(&mut self, id: ValueId, value: Val) {
         self.values[id.index()] = Some(value);
+        self.prepare_divisor(id, value);
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::abi::Contract;
 use super::emitter::Emitter;
+use super::memory::When;
 use super::text::{Class, Reg, Val, kernel_name, quoted};
 use super::{Ptx, SharedMemory};
 use crate::error::{Result, Status};
@@ -13,6 +14,8 @@ use crate::ir::{Axis, BufferId, Builtin, MemoryId, Span};
 const MOST_FIXED: u64 = 48 << 10;
 /// Local memory of an invocation, on every device.
 const MOST_PRIVATE: u64 = 512 << 10;
+/// Rounds in which an invocation zeroes workgroup memory before a loop does it.
+const ZEROING_PASSES: u64 = 16;
 /// Invocations of a subgroup: a warp.
 pub const SUBGROUP: u32 = 32;
 
@@ -170,13 +173,34 @@ impl Emitter<'_> {
         self.comment("workgroup variables start as zeros");
         let index = self.builtin(Builtin::LocalInvocationIndex);
         let own = self.op32("shl.b32", &[index.into(), Val::Int(4)]);
-        let [start, address, end] = [0; 3].map(|_| self.reg(Class::B32));
+        let start = self.reg(Class::B32);
         self.put(format_args!("mov.b32 {start}, vyre_workgroup"));
-        self.into(address, "add.u32", &[start.into(), own]);
-        self.into(end, "add.u32", &[start.into(), Val::Int(size)]);
-        let step = Val::Int(16 * self.program.workgroup_invocations());
-        self.zero_until("shared", address, step, end);
+        let address = self.op(Class::B32, "add.u32", &[start.into(), own]);
+        let pass = 16 * self.program.workgroup_invocations();
+        if size <= ZEROING_PASSES * pass {
+            self.zero_in_passes(address, own, pass, size);
+        } else {
+            let end = self.op(Class::B32, "add.u32", &[start.into(), Val::Int(size)]);
+            self.zero_until("shared", address, Val::Int(pass), end);
+        }
         self.put("bar.sync 0");
+    }
+
+    /// Zeroes `size` bytes, each invocation 16 of them at its own address in each pass.
+    fn zero_in_passes(&mut self, address: Reg, own: Val, pass: u64, size: u64) {
+        let zero = self.reg(Class::B32);
+        self.mov(zero, Val::Int(0));
+        for at in (0..size).step_by(pass as usize) {
+            let prefix = if at + pass > size {
+                let rest = Val::Int(size - at);
+                When::If(self.pred("setp.lt.u32", &[own, rest])).prefix()
+            } else {
+                String::new()
+            };
+            self.put(format_args!(
+                "{prefix}st.shared.v4.b32 [{address}+{at}], {{{zero}, {zero}, {zero}, {zero}}}"
+            ));
+        }
     }
 
     pub fn array_length(&mut self, id: BufferId) -> Reg {

@@ -33,20 +33,14 @@ fn sign_bit(ty: Scalar) -> Val {
 impl Emitter<'_> {
     pub fn let_(&mut self, value: ValueId, expr: &Expr) {
         let ty = self.program.value_type(value);
-        let result = self.expr(ty, expr);
+        let result = self.expr(value, ty, expr);
         self.define(value, result);
         self.note_zeros(value, expr);
+        self.note_low(value, expr);
         self.note_index(value, expr);
-        if let Expr::Convert(x) = *expr
-            && ty == Scalar::U64
-            && self.program.operand_type(x) == Scalar::U32
-        {
-            let x = self.operand(x);
-            self.narrow.insert(value, x);
-        }
     }
 
-    fn expr(&mut self, ty: Scalar, expr: &Expr) -> Val {
+    fn expr(&mut self, value: ValueId, ty: Scalar, expr: &Expr) -> Val {
         match expr {
             Expr::Local(id) => {
                 // A copy: the local may change while the value lives.
@@ -61,7 +55,7 @@ impl Emitter<'_> {
                 let x = self.operand(*x);
                 self.unary(*op, ty, x)
             }
-            Expr::Binary(op, a, b) => self.binary(*op, ty, *a, *b),
+            Expr::Binary(op, a, b) => self.binary(value, *op, ty, *a, *b),
             Expr::Compare(op, a, b) => {
                 let of = self.program.operand_type(*a);
                 let (a, b) = (self.operand(*a), self.operand(*b));
@@ -142,7 +136,7 @@ impl Emitter<'_> {
         self.op(Class::of(ty), &opcode, &[as_bits(x), rest]).into()
     }
 
-    fn binary(&mut self, op: BinaryOp, ty: Scalar, a: Operand, b: Operand) -> Val {
+    fn binary(&mut self, value: ValueId, op: BinaryOp, ty: Scalar, a: Operand, b: Operand) -> Val {
         if let Some(product) = self.widening_product(op, ty, a, b) {
             return product;
         }
@@ -167,32 +161,15 @@ impl Emitter<'_> {
             BinaryOp::Add => format!("add.{}", arithmetic(ty)),
             BinaryOp::Sub => format!("sub.{}", arithmetic(ty)),
             BinaryOp::Mul => format!("mul.lo.{}", arithmetic(ty)),
-            BinaryOp::Div | BinaryOp::Rem => return self.divide(op, ty, a, b, divisor),
+            BinaryOp::Div | BinaryOp::Rem => {
+                return self.divide(value, op, ty, [a, b], divisor);
+            }
             BinaryOp::And => format!("and.{}", bits(ty)),
             BinaryOp::Or => format!("or.{}", bits(ty)),
             BinaryOp::Xor => format!("xor.{}", bits(ty)),
             BinaryOp::Shl | BinaryOp::Shr => return self.shift(op, ty, a, b),
         };
         self.op(class, &opcode, &[a, b]).into()
-    }
-
-    /// The product of a widened u32 and a constant that fits one: a single instruction, and what
-    /// most indices are made by.
-    fn widening_product(
-        &mut self,
-        op: BinaryOp,
-        ty: Scalar,
-        a: Operand,
-        b: Operand,
-    ) -> Option<Val> {
-        let (Operand::Value(a), Operand::Const(b)) = (a, b) else {
-            return None;
-        };
-        if op != BinaryOp::Mul || ty != Scalar::U64 || u32::try_from(b.bits).is_err() {
-            return None;
-        }
-        let narrow = *self.narrow.get(&a)?;
-        Some(self.op64("mul.wide.u32", &[narrow, Val::Int(b.bits)]))
     }
 
     /// PTX clamps a count; ours is taken modulo the width.
@@ -207,66 +184,6 @@ impl Emitter<'_> {
             _ => format!("shr.{}", arithmetic(ty)),
         };
         self.op(Class::of(ty), &opcode, &[x, count]).into()
-    }
-
-    /// Where PTX promises nothing, a divisor of 1 gives what WGSL wants:
-    /// `x / 0 = x`, `x % 0 = 0`, `MIN / -1 = MIN`, `MIN % -1 = 0`.
-    fn divide(&mut self, op: BinaryOp, ty: Scalar, a: Val, b: Val, divisor: Operand) -> Val {
-        if let (Operand::Const(divisor), Scalar::U32) = (divisor, ty)
-            && divisor.bits != 0
-        {
-            return self.divide_by(op, a, divisor.bits as u32);
-        }
-        let class = Class::of(ty);
-        let ones = if class == Class::B32 {
-            0xffff_ffff
-        } else {
-            u64::MAX
-        };
-        let is_harmless = matches!(divisor, Operand::Const(c) if c.bits != 0 && c.bits != ones);
-        let b = if is_harmless {
-            b
-        } else {
-            let equal = format!("setp.eq.{}", bits(ty));
-            let mut bad = self.pred(&equal, &[b, Val::Int(0)]);
-            if ty.is_signed() {
-                let lowest = self.pred(&equal, &[a, sign_bit_of_int(class)]);
-                let minus_one = self.pred(&equal, &[b, Val::Int(ones)]);
-                let overflow = self.pred("and.pred", &[lowest, minus_one]);
-                bad = self.pred("or.pred", &[bad, overflow]);
-            }
-            self.select(ty, bad, Val::Int(1), b)
-        };
-        let name = if op == BinaryOp::Div { "div" } else { "rem" };
-        self.op(class, &format!("{name}.{}", arithmetic(ty)), &[a, b])
-            .into()
-    }
-
-    /// By a constant, which the assembler would divide by as by any number. (Granlund and Montgomery, "Division
-    /// by invariant integers using multiplication", figure 4.1.)
-    fn divide_by(&mut self, op: BinaryOp, x: Val, divisor: u32) -> Val {
-        if divisor.is_power_of_two() {
-            return match op {
-                BinaryOp::Div => {
-                    let shift = Val::Int(divisor.trailing_zeros().into());
-                    self.op32("shr.u32", &[x, shift])
-                }
-                _ => self.op32("and.b32", &[x, Val::Int(u64::from(divisor) - 1)]),
-            };
-        }
-        let log = 32 - (divisor - 1).leading_zeros();
-        let excess = (1u64 << log) - u64::from(divisor);
-        let factor = (excess << 32) / u64::from(divisor) + 1;
-        let high = self.op32("mul.hi.u32", &[x, Val::Int(factor)]);
-        let rest = self.op32("sub.u32", &[x, high]);
-        let half = self.op32("shr.u32", &[rest, Val::Int(1)]);
-        let sum = self.op32("add.u32", &[half, high]);
-        let quotient = self.op32("shr.u32", &[sum, Val::Int(u64::from(log) - 1)]);
-        if op == BinaryOp::Div {
-            return quotient;
-        }
-        let product = self.op32("mul.lo.u32", &[quotient, Val::Int(divisor.into())]);
-        self.op32("sub.u32", &[x, product])
     }
 
     /// Each rounded to nearest even by name: what says `.rn` is never contracted to a fused operation. What does
@@ -314,14 +231,6 @@ impl Emitter<'_> {
         };
         self.pred(&format!("setp.{relation}.{}", arithmetic(of)), &[a, b])
     }
-}
-
-fn sign_bit_of_int(class: Class) -> Val {
-    Val::Int(if class == Class::B64 {
-        1 << 63
-    } else {
-        1 << 31
-    })
 }
 
 /// An immediate as the integer of the same bits.

@@ -9,7 +9,7 @@ const DEEPEST: u32 = 8;
 
 impl Emitter<'_> {
     /// Notes how an index is made, if its low half can be made from low halves.
-    pub fn note_index(&mut self, value: ValueId, expr: &Expr) {
+    pub fn note_low(&mut self, value: ValueId, expr: &Expr) {
         let is_index = match *expr {
             Expr::Convert(x) => self.program.operand_type(x) == Scalar::U32,
             Expr::Binary(op, ..) => {
@@ -18,7 +18,7 @@ impl Emitter<'_> {
             _ => false,
         };
         if is_index && self.program.value_type(value) == Scalar::U64 {
-            self.indices.insert(value, expr.clone());
+            self.lows.insert(value, expr.clone());
         }
     }
 
@@ -33,7 +33,7 @@ impl Emitter<'_> {
             Operand::Const(c) => return Val::Int(c.bits & 0xffff_ffff),
             Operand::Value(id) => id,
         };
-        match self.indices.get(&id).filter(|_| depth > 0).cloned() {
+        match self.lows.get(&id).filter(|_| depth > 0).cloned() {
             Some(Expr::Convert(x)) => self.operand(x),
             Some(Expr::Binary(op, a, b)) => {
                 let (a, b) = (self.low(a, depth - 1), self.low(b, depth - 1));

@@ -2,6 +2,7 @@
 
 use super::abi::{BINDING_ALIGN, Contract};
 use super::emitter::Emitter;
+use super::index::Scaled;
 use super::text::{Class, Reg, Val};
 use crate::ir::{
     Access, BufferAccess, BufferSpace, Const, MemoryId, Operand, Region, Scalar, ValueId,
@@ -11,7 +12,7 @@ use crate::ir::{
 pub struct Place {
     pub space: &'static str,
     base: String,
-    offset: u64,
+    offset: i64,
     /// Its base is a multiple of this.
     align: u64,
 }
@@ -19,7 +20,7 @@ pub struct Place {
 impl Place {
     /// The operand that names the place `further` bytes on.
     pub fn address(&self, further: u64) -> String {
-        match self.offset + further {
+        match self.offset + further.cast_signed() {
             0 => format!("[{}]", self.base),
             offset => format!("[{}+{offset}]", self.base),
         }
@@ -27,7 +28,7 @@ impl Place {
 
     /// Of the place `further` bytes on.
     fn align(&self, further: u64) -> u64 {
-        let offset = self.offset + further;
+        let offset = self.offset + further.cast_signed();
         match offset {
             0 => self.align,
             offset => self.align.min(1 << offset.trailing_zeros()),
@@ -98,8 +99,9 @@ fn carrier(scalar: Scalar) -> Class {
 }
 
 impl Emitter<'_> {
-    pub fn when(&mut self, guard: Option<Operand>) -> When {
-        match guard {
+    /// When an access of the program happens: what its guard says, if that is not proven.
+    pub fn when(&mut self, access: &Access) -> When {
+        match self.ranges.guard(access) {
             None => When::Always,
             Some(Operand::Const(Const { bits: 0, .. })) => When::Never,
             Some(Operand::Const(_)) => When::Always,
@@ -169,7 +171,7 @@ impl Emitter<'_> {
         let mut place = Place {
             space,
             base: symbol,
-            offset: start + access.offset,
+            offset: (start + access.offset).cast_signed(),
             align,
         };
         let is_symbol = !matches!(access.region, Region::Buffer(_));
@@ -181,18 +183,25 @@ impl Emitter<'_> {
             place.align = align.min(1 << self.known_zeros(index));
             base = match space {
                 "shared" => {
-                    // In range it fits; out of range nothing is accessed.
+                    // In range it fits; out of range nothing is accessed. Addresses of 32 bits wrap, so the
+                    // assembler may take constants apart by itself.
                     let low = self.low_half(index);
                     self.op(Class::B32, "add.u32", &[base.into(), low])
                 }
                 _ => {
-                    let index = self.operand(index);
+                    let index = match self.apart(index) {
+                        Some((rest, further)) => {
+                            place.offset += further;
+                            rest
+                        }
+                        None => self.operand(index),
+                    };
                     self.op(Class::B64, "add.u64", &[base.into(), index])
                 }
             };
         }
         // Vectors add up to 16 bytes to the offset, which an instruction holds in 32 bits, signed.
-        if place.offset > i32::MAX as u64 - 16 {
+        if place.offset > i64::from(i32::MAX) - 16 {
             place.align = place.align(0);
             let class = base.class;
             let opcode = if class == Class::B32 {
@@ -200,11 +209,39 @@ impl Emitter<'_> {
             } else {
                 "add.u64"
             };
-            base = self.op(class, opcode, &[base.into(), Val::Int(place.offset)]);
+            base = self.op(
+                class,
+                opcode,
+                &[base.into(), Val::Int(place.offset.cast_unsigned())],
+            );
             place.offset = 0;
         }
         place.base = base.to_string();
         place
+    }
+
+    /// Where an access to a buffer goes, or where it would with an index of 0, if that is always within what is
+    /// bound.
+    fn place_or_first(&mut self, access: &Access, inside: Val, count: usize) -> Option<Place> {
+        let (Region::Buffer(id), Some(Operand::Value(index))) = (access.region, access.index)
+        else {
+            return None;
+        };
+        let end = access.offset + u64::from(access.scalar.size()) * count as u64;
+        if end > self.program.buffer(id).min_size || end > i32::MAX as u64 {
+            return None;
+        }
+        let &Scaled { narrow, stride } = self.scaled.get(&index)?;
+        let base = self.base(access.region);
+        let narrow = self.op32("selp.b32", &[narrow.whole, Val::Int(0), inside]);
+        let bytes = self.op64("mul.wide.u32", &[narrow, Val::Int(stride)]);
+        let address = self.op(Class::B64, "add.u64", &[base.into(), bytes]);
+        Some(Place {
+            space: "global",
+            base: address.to_string(),
+            offset: access.offset.cast_signed(),
+            align: u64::from(BINDING_ALIGN).min(1 << self.known_zeros(index.into())),
+        })
     }
 
     /// Nobody writes it while the kernel runs: bindings that a program writes overlap no others.
@@ -221,7 +258,7 @@ impl Emitter<'_> {
 
     pub fn load(&mut self, values: &[ValueId], access: &Access) {
         let scalar = access.scalar;
-        let when = self.when(access.guard);
+        let when = self.when(access);
         if when == When::Never {
             for &id in values {
                 let zero = self.constant(Const::zero(scalar));
@@ -229,7 +266,22 @@ impl Emitter<'_> {
             }
             return;
         }
-        let place = self.target(access);
+        // The assembler moves plain loads to where their latency hurts least, but of several that are guarded and
+        // give vectors, it lets one wait for the other's use.
+        let otherwise_first = match when {
+            When::If(cond) if values.len() > 1 => self.place_or_first(access, cond, values.len()),
+            _ => None,
+        };
+        let is_plain = when == When::Always || otherwise_first.is_some();
+        let prefix = if is_plain {
+            String::new()
+        } else {
+            when.prefix()
+        };
+        let place = match otherwise_first {
+            Some(place) => place,
+            None => self.target(access),
+        };
         let cached = if self.is_read_only(access.region) {
             ".nc"
         } else {
@@ -240,18 +292,24 @@ impl Emitter<'_> {
             let further = done as u64 * u64::from(scalar.size());
             let count = place.width(scalar, further, values.len() - done);
             let regs: Vec<Reg> = (0..count).map(|_| self.reg(carrier(scalar))).collect();
-            if let When::If(_) = when {
+            if !is_plain {
                 regs.iter().for_each(|&reg| self.mov(reg, Val::Int(0)));
             }
             self.put(format_args!(
-                "{}ld.{}{cached}.{} {}, {}",
-                when.prefix(),
+                "{prefix}ld.{}{cached}.{} {}, {}",
                 place.space,
                 moved(count, scalar),
                 list(&regs),
                 place.address(further),
             ));
             for (&id, &reg) in values[done..].iter().zip(&regs) {
+                let reg = match when {
+                    When::If(cond) if is_plain => {
+                        let opcode = format!("selp.{}", reg.class.ty());
+                        self.op(reg.class, &opcode, &[reg.into(), Val::Int(0), cond])
+                    }
+                    _ => reg,
+                };
                 let value = match scalar {
                     Scalar::Bool => self.pred("setp.ne.b16", &[reg.into(), Val::Int(0)]),
                     Scalar::F16 => self.op32("cvt.f32.f16", &[reg.into()]),
@@ -265,7 +323,7 @@ impl Emitter<'_> {
 
     pub fn store(&mut self, access: &Access, values: &[Operand]) {
         let scalar = access.scalar;
-        let when = self.when(access.guard);
+        let when = self.when(access);
         if when == When::Never {
             return;
         }

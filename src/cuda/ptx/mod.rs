@@ -2,8 +2,8 @@
 //!
 //! `abi` is what the kernel and those who launch it agree on. `target` says for which machine, `text`
 //! holds the lines and registers, and `emitter` what is known while they are written. `entry` frames the
-//! kernel, `control` walks the statements, `memory` and `atomic` reach memory (`align` knows which
-//! addresses may be reached as vectors, `low` makes those of shared memory), `expr`, `convert`, `math`, `scale` and
+//! kernel, `control` walks the statements, `memory` and `atomic` reach memory (`index` and `align` know what
+//! addresses are made of, `low` makes those of shared memory), `expr`, `divide`, `convert`, `math`, `scale` and
 //! `elementary` compute. `repeat` writes loops: `header` sees how they test, `counter` what they count, and `bounds`
 //! finds which end by themselves soon enough and how the others are kept from running for ever.
 //! `barrier` makes a workgroup or the grid meet, as `block` read that it should; `wait` bounds every wait, and `ending`
@@ -19,6 +19,7 @@ mod bounds;
 mod control;
 mod convert;
 mod counter;
+mod divide;
 mod elementary;
 mod emitter;
 mod ending;
@@ -26,6 +27,7 @@ mod entry;
 mod export;
 mod expr;
 mod header;
+mod index;
 mod low;
 mod math;
 mod memory;
