@@ -1,5 +1,7 @@
 //! What the PTX emitter writes is accepted by NVIDIA's assembler, and is shaped as it should be.
 
+#[path = "ptx/accesses.rs"]
+mod accesses;
 #[path = "common/generate/mod.rs"]
 #[allow(dead_code, reason = "only the sources are of use here")]
 mod generate;
@@ -7,6 +9,8 @@ mod generate;
 mod programs;
 #[path = "ptx/ptxas.rs"]
 mod ptxas;
+#[path = "ptx/shapes.rs"]
+mod shapes;
 
 use std::path::PathBuf;
 
@@ -219,125 +223,6 @@ fn random_programs_assemble() {
 }
 
 #[test]
-fn a_dynamic_index_is_guarded_by_a_predicate_and_a_static_one_is_not() {
-    let guarded = text("out[input[i]] = 1u;");
-    assert!(guarded.contains("ld.global.nc.b32") && guarded.contains(" ld.global.nc"));
-    let predicated = |text: &str, what: &str| {
-        text.lines()
-            .any(|line| line.trim_start().starts_with("@%p") && line.contains(what))
-    };
-    assert!(predicated(&guarded, "ld.global.nc"), "{guarded}");
-    assert!(predicated(&guarded, "st.global"), "{guarded}");
-    let fixed = text("out[0] = input[0];");
-    assert!(
-        !predicated(&fixed, "st.global") && !predicated(&fixed, "ld.global"),
-        "{fixed}"
-    );
-}
-
-/// Whether any access that the text has of this kind is guarded.
-fn is_guarded(text: &str, what: &str) -> bool {
-    text.lines()
-        .any(|line| line.trim_start().starts_with("@%p") && line.contains(what))
-}
-
-#[test]
-fn what_is_proven_is_not_guarded() {
-    let workgroup = |body: &str| {
-        let source = format!("var<workgroup> w: array<u32, 64>;\n{}", kernel(body));
-        let text = emit(&source).text;
-        let body = text.split("bar.sync 0").last().unwrap_or_default();
-        assert!(body.contains("st.shared"), "{text}");
-        is_guarded(body, "st.shared")
-    };
-    assert!(!workgroup("for (var k = 0u; k < 64u; k++) { w[k] = 1u; }"));
-    assert!(workgroup("for (var k = 0u; k < 65u; k++) { w[k] = 1u; }"));
-    assert!(!workgroup("if i >= 64u { return; } w[i] = 1u;"));
-    assert!(workgroup("if i > 64u { return; } w[i] = 1u;"));
-    let length = text("if i < arrayLength(&out) { out[i] = 1u; }");
-    assert!(!is_guarded(&length, "st.global"), "{length}");
-    let other = text("if i < arrayLength(&input) { out[i] = 1u; }");
-    assert!(is_guarded(&other, "st.global"), "{other}");
-}
-
-#[test]
-fn neighbours_share_an_address_where_their_index_does_not_wrap() {
-    let proven = text(
-        "if i > 0u && i < arrayLength(&out) - 1u { out[i] = input[i - 1u] + input[i] + input[i + 1u]; }",
-    );
-    for part in ["+-4]", "+4]"] {
-        let loads = proven
-            .lines()
-            .filter(|l| l.contains("ld.global") && l.contains(part));
-        assert_eq!(loads.count(), 1, "{part}\n{proven}");
-    }
-    let wraps = text("out[i] = input[i - 1u] + input[i] + input[i + 1u];");
-    assert!(!wraps.contains("+-4]"), "{wraps}");
-    let loads = wraps
-        .lines()
-        .filter(|l| l.contains("ld.global") && l.contains("+4]"));
-    assert_eq!(loads.count(), 0, "{wraps}");
-}
-
-#[test]
-fn a_guarded_vector_is_loaded_from_the_start_instead() {
-    let source = "@group(0) @binding(0) var<storage, read_write> a: array<vec4<u32>>;
-        struct S { n: u32, rows: array<array<vec4<u32>, 4>> }
-        @group(0) @binding(1) var<storage, read> s: S;
-        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) gid: vec3u) { BODY }";
-    let loads = |body: &str| {
-        let text = emit(&source.replace("BODY", body)).text;
-        assert!(text.contains(".v4.b32"), "{text}");
-        is_guarded(&text, "ld.global")
-    };
-    assert!(!loads("a[gid.x] = a[gid.y] + 1u;"));
-    // The start of the sixth row may be past the end.
-    assert!(loads("a[0] = s.rows[5][gid.x & 3u];"));
-    assert!(!loads("a[0] = s.rows[gid.x][2];"));
-}
-
-#[test]
-fn divisors_are_made_harmless_once_and_where_they_are_defined() {
-    let selects = |body: &str| {
-        let text = text(body);
-        let count = text.matches("selp.b32").count();
-        (count, text)
-    };
-    let (both, text) = selects("let n = out[0]; out[1] = i / n; out[2] = i % n;");
-    assert_eq!(both, 1, "{text}");
-    let (in_loop, text) =
-        selects("let n = out[0]; for (var k = 0u; k < 9u; k++) { out[k] = k / n; }");
-    assert_eq!(in_loop, 1, "{text}");
-    let select = text.find("selp.b32").unwrap_or_default();
-    assert!(select < text.find("$L").unwrap_or_default(), "{text}");
-    let (never, text) = selects("out[0] = i / max(out[1], 1u) + i % arrayLength(&input);");
-    assert_eq!(never, 0, "{text}");
-    let (tested, text) = selects("let n = out[0]; if n != 0u { out[1] = i / n; }");
-    assert_eq!(tested, 0, "{text}");
-}
-
-#[test]
-fn workgroup_memory_is_zeroed_in_passes() {
-    let zeroing = |words: u32| {
-        let body = kernel("w[i] = 1u; workgroupBarrier(); out[i] = w[0];");
-        let text = emit(&format!("var<workgroup> w: array<u32, {words}>;\n{body}")).text;
-        let before = text.split("bar.sync 0").next().unwrap_or_default();
-        let stores = before.matches("st.shared.v4").count();
-        (
-            stores,
-            is_guarded(before, "st.shared.v4"),
-            before.contains("bra"),
-        )
-    };
-    // 64 invocations zero 256 words in a pass.
-    assert_eq!(zeroing(256), (1, false, false));
-    assert_eq!(zeroing(512), (2, false, false));
-    assert_eq!(zeroing(300), (2, true, false));
-    assert_eq!(zeroing(100), (1, true, false));
-    assert_eq!(zeroing(8000), (1, false, true));
-}
-
-#[test]
 fn what_is_written_is_never_read_through_the_read_only_cache() {
     let both = text("out[0] = out[1] + input[0];");
     let loads = |what: &str| both.lines().filter(|line| line.contains(what)).count();
@@ -435,154 +320,6 @@ fn a_barrier_in_a_loop_is_not_exported() {
             "{error}"
         );
     }
-}
-
-#[test]
-fn loops_are_polled_unless_they_end_by_themselves() {
-    let is_polled = |body: &str| emit(&kernel(body)).parameters.control.is_some();
-    assert!(!is_polled("for (var k = 0u; k < 16u; k++) { out[k] = k; }"));
-    assert!(!is_polled(
-        "for (var k = 2; k <= 16; k += 3) { out[k] = 1u; }"
-    ));
-    assert!(!is_polled(
-        "for (var k = 0u; k < 9u; k++) { for (var j = 0u; j < 9u; j++) { out[k] = j; } }"
-    ));
-    assert!(is_polled(
-        "for (var k = 0u; k < input[0]; k++) { out[k] = k; }"
-    ));
-    assert!(is_polled(
-        "for (var k = 0u; k < 16u; k++) { k = input[k]; }"
-    ));
-    assert!(is_polled(
-        "for (var k = 0u; k < 4000000u; k++) { out[i] = k; }"
-    ));
-    assert!(is_polled(
-        "for (var k = i32(input[0]); k < 16; k++) { out[i] = 1u; }"
-    ));
-    assert!(is_polled("loop { if (out[0] == 1u) { break; } }"));
-    assert!(is_polled(
-        "for (var k = 0u; k < 16u; k++) { if (k == 3u) { k = 0u; } }"
-    ));
-}
-
-#[test]
-fn halvings_and_what_can_be_followed_are_not_polled() {
-    let is_polled = |body: &str| emit(&kernel(body)).parameters.control.is_some();
-    for body in [
-        "for (var k = input[0]; k > 0u; k /= 2u) { out[k] = k; }",
-        "for (var k = input[0]; k != 0u; k >>= 3u) { out[k] = k; }",
-        "for (var k = input[0]; 7u <= k; k = k >> 1u) { out[k] = k; }",
-        "for (var k = 1u; k < 256u; k *= 2u) { out[k] = k; }",
-        "for (var k = 1u; k < 0x80000000u; k <<= 1u) { out[k] = k; }",
-        "for (var k = 64; k > 0; k -= 3) { out[k] = 1u; }",
-    ] {
-        assert!(!is_polled(body), "{body}");
-    }
-    for body in [
-        // From zero it never grows, and this one wraps to zero.
-        "for (var k = input[0]; k < 256u; k *= 2u) { out[k] = k; }",
-        "for (var k = 1u; k <= 0x80000000u; k *= 2u) { out[k] = k; }",
-        "for (var k = input[0]; k >= 0u; k /= 2u) { out[k] = k; }",
-        "for (var k = input[0]; k > 0u; k >>= input[1]) { out[k] = k; }",
-        "for (var k = i32(input[0]); k != 0; k >>= 1u) { out[k] = 1u; }",
-        "for (var k = input[0]; k > 0u; k /= 2u) { if k == 9u { k = 99u; } }",
-        "for (var k = input[0]; k > 0u; k /= input[1]) { out[k] = k; }",
-    ] {
-        assert!(is_polled(body), "{body}");
-    }
-}
-
-#[test]
-fn the_innermost_loop_is_one_piece_without_a_look() {
-    /// What stands between a label and the branch back to it, of the loop that stores.
-    fn turn(text: &str) -> &str {
-        let store = text.find("st.global").expect("a store");
-        let start = text[..store].rfind("\n$L").expect("a label") + 1;
-        let label = text[start..].lines().next().unwrap().trim_end_matches(':');
-        let back = format!("bra {label};");
-        let end = store + text[store..].find(&back).expect("a branch back");
-        let from = text[start..end].rfind('\n').unwrap();
-        assert!(
-            text[start + from..end].contains("@%p"),
-            "it is a test\n{text}"
-        );
-        &text[start + label.len() + 1..end]
-    }
-    for body in [
-        "for (var k = i; k < input[0]; k += groups.x * 64u) { out[k] = k; }",
-        "for (var k = i; k < arrayLength(&input); k++) { out[k] = k; }",
-        "for (var k = 0; k < i32(input[0]); k++) { out[k] = 1u; }",
-        "for (var k = 0u; k < 1000u; k++) { out[k] = k; }",
-        "for (var n = input[1]; n > 0u; n -= 1u) { for (var k = 0u; k < n; k++) { out[k] = k; } }",
-    ] {
-        let source = kernel(body).replace(
-            "global_invocation_id) gid: vec3u",
-            "global_invocation_id) gid: vec3u, @builtin(num_workgroups) groups: vec3u",
-        );
-        let text = emit(&source).text;
-        let turn = turn(&text);
-        for what in ["bra ", "bar.", "ld.relaxed", "globaltimer", "and.b32"] {
-            assert!(!turn.contains(what), "{what} in {turn}\n{text}");
-        }
-    }
-    // What cannot be cut into strips counts its turns, and looks elsewhere.
-    let text = text("while out[i] != input[0] { out[i + 1u] += 1u; }");
-    let turn = turn(&text);
-    assert!(
-        !turn.contains("globaltimer") && text.contains("globaltimer"),
-        "{text}"
-    );
-}
-
-#[test]
-fn few_turns_are_written_out_and_many_are_not() {
-    let stores = |body: &str| text(body).matches("st.global").count();
-    assert_eq!(stores("for (var k = 0u; k < 6u; k++) { out[k] = k; }"), 6);
-    assert_eq!(
-        stores("for (var k = 8u; k > 0u; k /= 2u) { out[k] = k; }"),
-        4
-    );
-    assert_eq!(stores("for (var k = 0u; k < 600u; k++) { out[k] = k; }"), 1);
-    // Each call site of a grid barrier is marked once.
-    let text = text("for (var k = 0u; k < 3u; k++) { out[k] = k; gridBarrier(); }");
-    assert_eq!(text.matches("st.global").count(), 1, "{text}");
-}
-
-#[test]
-fn short_circuits_branch_only_around_what_is_dear() {
-    let branches = |body: &str| text(body).matches("bra ").count();
-    let one = branches("if i > 3u { out[i] = 1u; }");
-    let cheap = "if i > 3u && i < 9u && gid.y == i || gid.z == 1u { out[i] = 1u; }";
-    assert_eq!(branches(cheap), one);
-    for dear in [
-        "if i > 3u && input[i] == 1u { out[i] = 1u; }",
-        "if i > 3u || 7u / i == 1u { out[i] = 1u; }",
-        "if i > 3u && atomicLoad(&flag) == 1u { out[i] = 1u; }",
-    ] {
-        let source = kernel(dear) + "var<workgroup> flag: atomic<u32>;";
-        let text = emit(&source).text;
-        assert!(text.matches("bra ").count() > one, "{text}");
-    }
-}
-
-#[test]
-fn vectors_are_moved_whole_only_where_they_are_aligned() {
-    let source = |ty: &str| {
-        format!(
-            "@group(0) @binding(0) var<storage, read_write> a: array<{ty}>;
-            @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {{ a[i] = a[i + 1u]; }}"
-        )
-    };
-    let aligned = emit(&source("vec4<u32>")).text;
-    assert!(aligned.contains("ld.global.v4.b32") && aligned.contains("st.global.v4.b32"));
-    // A run of four words at a multiple of 4 bytes only.
-    let loose = emit(&source("array<u32, 4>")).text;
-    assert!(
-        loose.contains("v4.b32"),
-        "an array of 16 bytes keeps its alignment\n{loose}"
-    );
-    let odd = emit(&source("array<u32, 5>")).text;
-    assert!(!odd.contains(".v4") && !odd.contains(".v2"), "{odd}");
 }
 
 #[test]
