@@ -118,6 +118,48 @@ fn values_of_a_loop_s_body_reach_its_continuing() {
     assert_eq!(seen, [14, 4]);
 }
 
+/// Assemblers of NVIDIA's have made a constant of such a flag.
+#[test]
+fn a_flag_known_before_a_loop_may_be_flipped_in_it() {
+    let flipped = |turns: &[u32]| {
+        run(
+            "",
+            "for (var k = 0u; k < 6u; k++) {
+                var flag = input[k] == 9u;
+                if !flag {
+                    var outer = 0u;
+                    while outer < input[k] % 4u {
+                        outer++;
+                        for (var inner = 0u; inner < input[k + outer] % 4u; inner++) {
+                            var n = 0u;
+                            loop { continuing { n++; break if n >= inner % 2u; } }
+                            flag = !flag;
+                        }
+                    }
+                }
+                out[k] = u32(flag);
+            }",
+            turns,
+            6,
+        )
+    };
+    let expected = |turns: &[u32]| -> Vec<u32> {
+        let flips = |k: usize| (1..=turns[k] as usize % 4).map(move |outer| turns[k + outer] % 4);
+        let flag = |k: usize| match turns[k] {
+            9 => 1,
+            _ => flips(k).sum::<u32>() % 2,
+        };
+        (0..6).map(flag).collect()
+    };
+    for turns in [
+        [1, 2, 3, 1, 2, 3, 0, 1, 2],
+        [2, 1, 1, 2, 3, 3, 3, 2, 1],
+        [9, 1, 3, 9, 2, 2, 2, 2, 3],
+    ] {
+        assert_eq!(flipped(&turns), expected(&turns), "{turns:?}");
+    }
+}
+
 #[test]
 fn workgroups_share_and_meet() {
     let text = "var<workgroup> tile: array<u32, 64>; var<workgroup> total: atomic<u32>; var<workgroup> first: u32;

@@ -129,3 +129,14 @@ fn short_circuits_branch_only_around_what_is_dear() {
         assert!(text.matches("bra ").count() > one, "{text}");
     }
 }
+
+#[test]
+fn flags_live_in_registers_that_assemblers_understand() {
+    let text = text(
+        "var flag = i > 3u;
+        if !flag { for (var k = 0u; k < out[0]; k++) { flag = !flag; } }
+        out[i] = u32(flag);",
+    );
+    // No predicate is copied from one that another path has set.
+    assert!(!text.contains("mov.pred %p"), "{text}");
+}

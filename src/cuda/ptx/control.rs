@@ -46,9 +46,7 @@ impl Emitter<'_> {
                 exchanged: *exchanged,
             }),
             NodeKind::Assign { local, value } => {
-                let value = super::expr::as_bits(self.operand(*value));
-                let local = self.locals[local.index()];
-                self.mov(local, value);
+                self.assign(self.locals[local.index()], *value);
             }
             NodeKind::Clear(memory) => self.clear(*memory),
             NodeKind::If {

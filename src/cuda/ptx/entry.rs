@@ -28,7 +28,12 @@ impl Emitter<'_> {
         let program = self.program;
         self.check_private()?;
         for i in 0..program.locals.len() {
-            let class = Class::of(program.locals[i].ty);
+            // NVIDIA's assemblers up to 13.0 take a flag in a predicate register for constant where a loop flips it:
+            // `if !flag { loop { flag = !flag; .. } }` sets it once and for all.
+            let class = match Class::of(program.locals[i].ty) {
+                Class::Pred => Class::B32,
+                class => class,
+            };
             let local = self.reg(class);
             self.locals.push(local);
             self.once(|e| e.mov(local, Val::Int(0)));
@@ -105,7 +110,8 @@ impl Emitter<'_> {
         };
         let _ = write!(
             text,
-            ".visible .entry {kernel}({parameters})\n.reqntid {x}, {y}, {z}\n{{\n"
+            ".visible .entry {kernel}({parameters})\n.reqntid {x}, {y}, {z}\n{}{{\n",
+            self.occupancy()
         );
         for class in Class::ALL {
             let count = self.count(class);
@@ -130,6 +136,16 @@ impl Emitter<'_> {
         text.push_str(&self.epilogue);
         text.push_str("}\n");
         text
+    }
+
+    /// How much the assembler may trade the number of workgroups that run at once for registers. By itself it spares
+    /// registers, and then one instruction waits for another. Where all workgroups must run at once to meet, their
+    /// number is what counts.
+    fn occupancy(&self) -> &'static str {
+        match self.program.has_grid_barrier() {
+            true => "",
+            false => ".minnctapersm 1\n",
+        }
     }
 
     /// Said here, and not by the assembler in its own words.

@@ -1,7 +1,7 @@
 //! Pure computations: operators.
 
 use super::emitter::Emitter;
-use super::text::{Class, Val};
+use super::text::{Class, Reg, Val};
 use crate::ir::{BinaryOp, CompareOp, Expr, Operand, Scalar, UnaryOp, ValueId};
 
 /// Suffix of instructions that only care for the width.
@@ -40,11 +40,29 @@ impl Emitter<'_> {
         self.note_index(value, expr);
     }
 
+    /// Gives a local a new value; flags are 0 and 1.
+    pub fn assign(&mut self, local: Reg, value: Operand) {
+        let value = match value {
+            Operand::Const(c) if c.ty == Scalar::Bool => Val::Int(c.bits),
+            value => as_bits(self.operand(value)),
+        };
+        match value {
+            Val::Reg(flag) if flag.class == Class::Pred => {
+                let args = [Val::Int(1), Val::Int(0), flag.into()];
+                self.into(local, "selp.b32", &args);
+            }
+            value => self.mov(local, value),
+        }
+    }
+
     fn expr(&mut self, value: ValueId, ty: Scalar, expr: &Expr) -> Val {
         match expr {
             Expr::Local(id) => {
                 // A copy: the local may change while the value lives.
                 let local = self.locals[id.index()];
+                if ty == Scalar::Bool {
+                    return self.pred("setp.ne.u32", &[local.into(), Val::Int(0)]);
+                }
                 let to = self.reg(local.class);
                 self.mov(to, local.into());
                 to.into()
