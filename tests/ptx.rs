@@ -275,7 +275,8 @@ fn a_grid_barrier_releases_and_acquires_and_is_bounded() {
         ("atom.relaxed.gpu.global.cas.b32", 2),
         // The arrival at the barrier, the group's, and the one at the end of the program.
         ("atom.add.acq_rel.gpu.global.u32", 3),
-        ("st.release.sys.global.u32", 1),
+        // What it wrote is seen before the record.
+        ("fence.acq_rel.sys", 1),
     ] {
         assert_eq!(text.matches(part).count(), count, "{part}\n{text}");
     }

@@ -1,19 +1,18 @@
 //! What a launch says of its grid barriers, held against what must be.
 
-use std::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed};
 
 use super::ptx::abi::{GROUPS, Shape, abort, group_size, record};
 use crate::error::{Error, Status};
 
 /// In host memory that the device writes to; laid out as `abi::record` says.
-#[repr(C)]
+#[repr(C, align(16))]
 pub struct Record {
-    executed: AtomicU32,
-    pub observed: AtomicU32,
-    sequence: AtomicU32,
+    executed: AtomicU64,
+    observed: AtomicU64,
+    ended: AtomicU64,
     pub aborted: AtomicU32,
-    ended: AtomicU32,
-    unused: [u32; 3],
+    unused: u32,
     arrivals: [AtomicU32; GROUPS as usize],
     releases: [AtomicU32; GROUPS as usize],
 }
@@ -21,9 +20,8 @@ pub struct Record {
 const _: () = {
     assert!(std::mem::offset_of!(Record, executed) == record::EXECUTED as usize);
     assert!(std::mem::offset_of!(Record, observed) == record::OBSERVED as usize);
-    assert!(std::mem::offset_of!(Record, sequence) == record::SEQUENCE as usize);
-    assert!(std::mem::offset_of!(Record, aborted) == record::ABORTED as usize);
     assert!(std::mem::offset_of!(Record, ended) == record::ENDED as usize);
+    assert!(std::mem::offset_of!(Record, aborted) == record::ABORTED as usize);
     assert!(std::mem::offset_of!(Record, arrivals) == record::ARRIVALS as usize);
     assert!(std::mem::offset_of!(Record, releases) == record::RELEASES as usize);
     assert!(size_of::<Record>() == record::SIZE as usize);
@@ -32,31 +30,53 @@ const _: () = {
 impl Record {
     /// Makes it ready for a launch. Zero is never a sequence.
     pub fn clear(&self) {
-        for word in [
-            &self.ended,
-            &self.executed,
-            &self.observed,
-            &self.aborted,
-            &self.sequence,
-        ] {
+        for word in [&self.executed, &self.observed, &self.ended] {
             word.store(0, Relaxed);
         }
+        self.aborted.store(0, Relaxed);
     }
 
-    /// Whether the launch with that sequence has written it; what it says may then be read.
+    /// Whether the launch with that sequence has written it.
     pub fn is_of(&self, sequence: u32) -> bool {
-        self.sequence.load(Acquire) == sequence
+        self.sequenced(sequence).is_some()
+    }
+
+    /// The words that the launch with that sequence wrote, if it wrote all.
+    fn sequenced(&self, sequence: u32) -> Option<[u32; 3]> {
+        let mut values = [0; 3];
+        for (value, word) in values
+            .iter_mut()
+            .zip([&self.executed, &self.observed, &self.ended])
+        {
+            let word = word.load(Acquire);
+            if (word >> 32) as u32 != sequence {
+                return None;
+            }
+            *value = word as u32;
+        }
+        Some(values)
     }
 
     /// What the launch with that sequence wrote, if it did.
     pub fn read(&self, sequence: u32) -> Option<Audited> {
-        self.is_of(sequence).then(|| Audited {
-            executed: self.executed.load(Relaxed),
-            observed: self.observed.load(Relaxed),
-            ended: self.ended.load(Relaxed),
+        let [executed, observed, ended] = self.sequenced(sequence)?;
+        Some(Audited {
+            executed,
+            observed,
+            ended,
             arrivals: std::array::from_fn(|group| self.arrivals[group].load(Relaxed)),
             releases: std::array::from_fn(|group| self.releases[group].load(Relaxed)),
         })
+    }
+
+    /// Where a counter of a module's own is copied to after the launch; read by [`Self::read_back`].
+    pub fn place_for_counter(&self) -> *mut std::ffi::c_void {
+        (&raw const self.arrivals[0]).cast_mut().cast()
+    }
+
+    /// What was copied there.
+    pub fn read_back(&self) -> u32 {
+        self.arrivals[0].load(Acquire)
     }
 }
 

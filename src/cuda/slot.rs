@@ -7,7 +7,7 @@
 //! Lock: `idle`, taken alone.
 
 use std::ptr::null_mut;
-use std::sync::atomic::{Ordering::Acquire, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::audit::{self, Audited, Before, Record, Refusal};
@@ -33,7 +33,7 @@ pub struct Slot {
     pub record_address: CUdeviceptr,
     record: *const Record,
     pub before: Before,
-    /// What the launch is to write as its record's last word.
+    /// What the launch is to write into its record, by which it is known.
     pub sequence: u32,
 }
 
@@ -67,12 +67,12 @@ impl Slot {
 
     /// Where a counter of a module's own is copied to after the launch; read by [`Self::read_back`].
     pub fn place_for_counter(&self) -> *mut std::ffi::c_void {
-        (&raw const self.record().observed).cast_mut().cast()
+        self.record().place_for_counter()
     }
 
     /// What was copied there.
     pub fn read_back(&self) -> u32 {
-        self.record().observed.load(Acquire)
+        self.record().read_back()
     }
 
     /// Whether the grid has ended and written its record.

@@ -192,12 +192,18 @@ pub fn run(ptx: &Ptx, launch: &mut Launch<'_>) -> Outcome {
         let bytes = &machine.pieces[piece].bytes[at as usize..][..4];
         u32::from_le_bytes(bytes.try_into().expect("4 bytes"))
     };
+    let [sequence, second, third] = record::SEQUENCED.map(|at| word(count + 1, at + 4));
+    assert_eq!(
+        [second, third],
+        [sequence; 2],
+        "all of the record or nothing"
+    );
     Outcome {
         counter: word(count, slot::COUNTER),
         abort: word(count, slot::ABORT),
         executed: word(count + 1, record::EXECUTED),
         observed: word(count + 1, record::OBSERVED),
-        sequence: word(count + 1, record::SEQUENCE),
+        sequence,
         aborted: word(count + 1, record::ABORTED),
         ended: word(count + 1, record::ENDED),
         arrivals: std::array::from_fn(|at| word(count + 1, record::ARRIVALS + 4 * at as u32)),
@@ -365,6 +371,11 @@ impl Machine<'_> {
                 }
                 (places(&self.module.shared, name).or(places(&self.module.local, name)))
                     .unwrap_or_else(|| panic!("what is {name}?")) as u64
+            }
+            // Two halves in one register, the low one first.
+            Arg::List(halves) if halves.len() == 2 => {
+                let [low, high] = [0, 1].map(|half| self.value(&halves[half], thread, group));
+                low & u64::from(u32::MAX) | high << 32
             }
             other => panic!("{other:?} is no value"),
         }

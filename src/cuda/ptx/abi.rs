@@ -86,22 +86,24 @@ pub mod abort {
 
 /// The record, in host memory that the device sees; written by stores of system scope. The host clears
 /// it before the launch. Programs with a grid barrier write it when the last workgroup has ended: everything
-/// that the grid wrote is visible to who has seen the sequence. (A quiet launch writes it when the first
-/// workgroup has ended, and the sequence promises nothing before the stream has come past the launch.)
+/// that the grid wrote is visible to who has seen the three words of [`SEQUENCED`]. (A quiet launch writes it when the
+/// first workgroup has ended, and it promises nothing before the stream has come past the launch.)
 pub mod record {
-    /// u32: grid barriers that the workgroup which writes passed.
+    /// Three words of 64 bits, each with a value in the low half and the launch's sequence number in the high one. So
+    /// they may come in any order, and nobody waits for the bus between them.
+    pub const SEQUENCED: [u32; 3] = [EXECUTED, OBSERVED, ENDED];
+    /// Low: grid barriers that the workgroup which writes passed.
     pub const EXECUTED: u32 = 0;
-    /// u32: the slot's counter when that workgroup ended. Right is `base + executed * arrivals`, wrapping, with as many
+    /// Low: the slot's counter when that workgroup ended. Right is `base + executed * arrivals`, wrapping, with as many
     /// arrivals for each barrier as [`super::Shape::arrivals`] says.
-    pub const OBSERVED: u32 = 4;
-    /// u32: the launch's sequence number. Written last, with release: without it the rest is void.
-    pub const SEQUENCE: u32 = 8;
-    /// u32: the cause, one of [`super::abort`], from the workgroup that set the slot's abort word, else untouched.
-    pub const ABORTED: u32 = 12;
-    /// u32: the slot's count of ended workgroups afterwards: what it was before if the launch was quiet and did not
+    pub const OBSERVED: u32 = 8;
+    /// Low: the slot's count of ended workgroups afterwards: what it was before if the launch was quiet and did not
     /// count.
     pub const ENDED: u32 = 16;
-    /// [`super::GROUPS`] u32: each group's arrivals. Written unless the shape is [`super::Shape::Counter`], as the next.
+    /// u32: the cause, one of [`super::abort`], from the workgroup that set the slot's abort word, else untouched.
+    pub const ABORTED: u32 = 24;
+    /// [`super::GROUPS`] u32: each group's arrivals. Written, and before the above, unless the shape is
+    /// [`super::Shape::Counter`]; as the next.
     pub const ARRIVALS: u32 = 32;
     /// [`super::GROUPS`] u32: each group's releases.
     pub const RELEASES: u32 = 64;

@@ -67,7 +67,7 @@ impl Emitter<'_> {
             in_first_warp,
             ..
         } = self.control();
-        let [wait, passed, left] = [0; 3].map(|_| self.new_label());
+        let [wait, passed] = [0; 2].map(|_| self.new_label());
         let meeting = Meeting {
             lanes,
             wait,
@@ -102,16 +102,19 @@ impl Emitter<'_> {
         let is_last = self.arrive(&at, all, &meeting);
         match groups {
             Some(GroupRegisters { in_groups, .. }) => {
+                let forward = self.new_label();
                 self.branch_if(is_last, false, wait);
                 self.branch_if(in_groups.into(), false, passed);
-                self.forward(&meeting);
+                self.put(format_args!("bra {forward}"));
+                self.aside(|e| {
+                    e.place(forward);
+                    e.forward(&meeting);
+                });
             }
             None => self.branch_if(is_last, true, passed),
         }
-        self.wait_for_release(&meeting, left);
+        self.wait_for_release(&meeting, leaves);
 
-        self.place(left);
-        self.mov(leaves, Val::Int(1));
         self.place(passed);
         let is_over = self.reg(Class::Pred);
         self.put(format_args!("{bar}.red.or.pred {is_over}, 0, {leaves}"));
@@ -168,8 +171,9 @@ impl Emitter<'_> {
         self.put(format_args!("bra {}", meeting.passed));
     }
 
-    /// Polls until it is released, and then goes to where it has passed, or to `left` if all are to leave.
-    fn wait_for_release(&mut self, meeting: &Meeting, left: LabelName) {
+    /// Polls until it is released, or until all are to leave: that is said in `leaves`. What is seldom done stands
+    /// aside, so that the usual way is short: every launch fetches its instructions anew.
+    fn wait_for_release(&mut self, meeting: &Meeting, leaves: Reg) {
         let (word, target) = match self.control().groups {
             Some(groups) => (format!("[{}+0]", groups.waits_at), groups.released),
             None => (self.word(slot::COUNTER), self.control().target),
@@ -187,8 +191,16 @@ impl Emitter<'_> {
         let round = self.op32("and.b32", &[polls.into(), Val::Int(POLLS - 1)]);
         let is_due = self.pred("setp.eq.u32", &[round, Val::Int(0)]);
         self.branch_if(is_due, false, poll);
-        self.look_for_ended(poll, left);
-        self.look(left);
-        self.put(format_args!("bra {poll}"));
+        let [look, left] = [0; 2].map(|_| self.new_label());
+        self.put(format_args!("bra {look}"));
+        self.aside(|e| {
+            e.place(look);
+            e.look_for_ended(poll, left);
+            e.look(left);
+            e.put(format_args!("bra {poll}"));
+            e.place(left);
+            e.mov(leaves, Val::Int(1));
+            e.put(format_args!("bra {}", meeting.passed));
+        });
     }
 }

@@ -110,44 +110,48 @@ impl Emitter<'_> {
         ] {
             self.mov(to, from.into());
         }
-        // Small grids are quick, and skip what they do not use.
-        let known = self.new_label();
-        self.branch_if(in_groups.into(), false, known);
-        let [i, j, k] = Axis::ALL.map(|axis| {
-            let reg = self.reg(Class::B32);
-            let axis = super::entry::letter(axis);
-            self.put(format_args!("mov.u32 {reg}, %ctaid.{axis}"));
-            Val::from(reg)
-        });
-        let number = self.op32("mad.lo.u32", &[j, x, i]);
-        let number = self.op32("mad.lo.u32", &[k, plane, number]);
-        let group = self.op32("and.b32", &[number, Val::Int(u64::from(GROUPS) - 1)]);
-        let words = self.op64(
-            "mul.wide.u32",
-            &[group, Val::Int(slot::GROUP_STRIDE.into())],
-        );
-        let words = self.op64("add.u64", &[words, slot.into()]);
-        let arrivals = Val::Int((slot::GROUPS + slot::ARRIVALS).into());
-        self.into(arrives_at, "add.u64", &[words, arrivals]);
-        let before = self.reg(Class::B64);
-        self.put(format_args!("mov.b64 {before}, vyre_arguments"));
-        let place = self.op64("mul.wide.u32", &[group, Val::Int(4)]);
-        self.into(before, "add.u64", &[before.into(), place]);
-        self.put(format_args!(
-            "ld.param.u32 {arrived}, [{before}+{}]",
-            at.arrivals
-        ));
-        // As many of the grid as have this remainder.
-        let size = self.op32("sub.u32", &[workgroups.into(), group]);
-        let size = self.op32("add.u32", &[size, Val::Int(u64::from(GROUPS) - 1)]);
-        self.into(share, "shr.u32", &[size, Val::Int(GROUPS.ilog2().into())]);
-        self.mov(step, Val::Int(GROUPS.into()));
-        self.branch_if(own_words.into(), false, known);
-        let releases = Val::Int((slot::GROUPS + slot::RELEASES).into());
-        self.into(waits_at, "add.u64", &[words, releases]);
-        let before = self.parameter_word(at.releases);
-        self.mov(released, before.into());
+        // Small grids are quick, and have the shortest way.
+        let [grouped, known] = [0; 2].map(|_| self.new_label());
+        self.branch_if(in_groups.into(), true, grouped);
         self.place(known);
+        self.aside(|e| {
+            e.place(grouped);
+            let [i, j, k] = Axis::ALL.map(|axis| {
+                let reg = e.reg(Class::B32);
+                let axis = super::entry::letter(axis);
+                e.put(format_args!("mov.u32 {reg}, %ctaid.{axis}"));
+                Val::from(reg)
+            });
+            let number = e.op32("mad.lo.u32", &[j, x, i]);
+            let number = e.op32("mad.lo.u32", &[k, plane, number]);
+            let group = e.op32("and.b32", &[number, Val::Int(u64::from(GROUPS) - 1)]);
+            let words = e.op64(
+                "mul.wide.u32",
+                &[group, Val::Int(slot::GROUP_STRIDE.into())],
+            );
+            let words = e.op64("add.u64", &[words, slot.into()]);
+            let arrivals = Val::Int((slot::GROUPS + slot::ARRIVALS).into());
+            e.into(arrives_at, "add.u64", &[words, arrivals]);
+            let before = e.reg(Class::B64);
+            e.put(format_args!("mov.b64 {before}, vyre_arguments"));
+            let place = e.op64("mul.wide.u32", &[group, Val::Int(4)]);
+            e.into(before, "add.u64", &[before.into(), place]);
+            e.put(format_args!(
+                "ld.param.u32 {arrived}, [{before}+{}]",
+                at.arrivals
+            ));
+            // As many of the grid as have this remainder.
+            let size = e.op32("sub.u32", &[workgroups.into(), group]);
+            let size = e.op32("add.u32", &[size, Val::Int(u64::from(GROUPS) - 1)]);
+            e.into(share, "shr.u32", &[size, Val::Int(GROUPS.ilog2().into())]);
+            e.mov(step, Val::Int(GROUPS.into()));
+            e.branch_if(own_words.into(), false, known);
+            let releases = Val::Int((slot::GROUPS + slot::RELEASES).into());
+            e.into(waits_at, "add.u64", &[words, releases]);
+            let before = e.parameter_word(at.releases);
+            e.mov(released, before.into());
+            e.put(format_args!("bra {known}"));
+        });
         let registers = GroupRegisters {
             in_groups,
             own_words,

@@ -37,7 +37,7 @@ impl Emitter<'_> {
         let is_other = self.pred("setp.ne.u32", &[ended, workgroups.into()]);
         self.branch_if(is_other, true, done);
         let after = self.op(Class::B32, "add.u32", &[old.into(), Val::Int(1)]);
-        self.write_record(after, "release");
+        self.write_record(after, true);
         self.place(done);
     }
 
@@ -68,13 +68,13 @@ impl Emitter<'_> {
         let is_other = self.pred("setp.ne.u32", &[any, Val::Int(0)]);
         self.branch_if(is_other, true, done);
         let before = self.parameter_word(at.exit_base);
-        self.write_record(before, "relaxed");
+        self.write_record(before, false);
         self.put(format_args!("bra {done}"));
         self.place(loud);
     }
 
-    /// Fills the record; the sequence last, and behind everything before if it is stored with release.
-    fn write_record(&mut self, ended: Reg, order: &str) {
+    /// Fills the record; behind everything that the grid wrote, if that was acquired and is to be seen.
+    fn write_record(&mut self, ended: Reg, releases: bool) {
         let at = (self.parameters.control).expect("a program with barriers has a barrier block");
         let Some(SlotRegisters { slot, record, .. }) = self.control().slot else {
             return;
@@ -86,20 +86,20 @@ impl Emitter<'_> {
             slot::COUNTER
         ));
         let sequence = self.parameter_word(at.sequence);
-        for (offset, value) in [
-            (record::EXECUTED, executed),
-            (record::OBSERVED, observed),
-            (record::ENDED, ended),
-        ] {
+        self.write_groups();
+        if releases {
+            self.put("fence.acq_rel.sys");
+        }
+        for (offset, value) in record::SEQUENCED
+            .into_iter()
+            .zip([executed, observed, ended])
+        {
+            let word = self.reg(Class::B64);
+            self.put(format_args!("mov.b64 {word}, {{{value}, {sequence}}}"));
             self.put(format_args!(
-                "st.relaxed.sys.global.u32 [{record}+{offset}], {value}"
+                "st.relaxed.sys.global.u64 [{record}+{offset}], {word}"
             ));
         }
-        self.write_groups();
-        self.put(format_args!(
-            "st.{order}.sys.global.u32 [{record}+{}], {sequence}",
-            record::SEQUENCE
-        ));
     }
 
     /// What the groups' counters hold, as far as they were used. The host's memory takes each store by itself, so there
@@ -116,29 +116,35 @@ impl Emitter<'_> {
         let Some(SlotRegisters { slot, record, .. }) = self.control().slot else {
             return;
         };
-        let done = self.new_label();
-        for (are_used, word, place) in [
-            (in_groups, slot::ARRIVALS, record::ARRIVALS),
-            (own_words, slot::RELEASES, record::RELEASES),
-        ] {
-            self.branch_if(are_used.into(), false, done);
-            let seen = [0; GROUPS as usize].map(|_| self.reg(Class::B32));
-            for (group, seen) in (0..).zip(seen) {
-                let word = slot::GROUPS + group * slot::GROUP_STRIDE + word;
-                self.put(format_args!(
-                    "ld.relaxed.gpu.global.u32 {seen}, [{slot}+{word}]"
-                ));
-            }
-            for (at, four) in (place..).step_by(16).zip(seen.chunks(4)) {
-                let [a, b, c, d] = four else {
-                    unreachable!("groups come in fours")
-                };
-                self.put(format_args!(
-                    "st.relaxed.sys.global.v4.u32 [{record}+{at}], {{{a}, {b}, {c}, {d}}}"
-                ));
-            }
-        }
+        let [groups, done] = [0; 2].map(|_| self.new_label());
+        self.branch_if(in_groups.into(), true, groups);
         self.place(done);
+        self.aside(|e| {
+            e.place(groups);
+            e.copy_groups(slot, slot::ARRIVALS, record, record::ARRIVALS);
+            e.branch_if(own_words.into(), false, done);
+            e.copy_groups(slot, slot::RELEASES, record, record::RELEASES);
+            e.put(format_args!("bra {done}"));
+        });
+    }
+
+    /// Copies one word of each group from the slot to the record.
+    fn copy_groups(&mut self, slot: Reg, word: u32, record: Reg, place: u32) {
+        let seen = [0; GROUPS as usize].map(|_| self.reg(Class::B32));
+        for (group, seen) in (0..).zip(seen) {
+            let word = slot::GROUPS + group * slot::GROUP_STRIDE + word;
+            self.put(format_args!(
+                "ld.relaxed.gpu.global.u32 {seen}, [{slot}+{word}]"
+            ));
+        }
+        for (at, four) in (place..).step_by(16).zip(seen.chunks(4)) {
+            let [a, b, c, d] = four else {
+                unreachable!("groups come in fours")
+            };
+            self.put(format_args!(
+                "st.relaxed.sys.global.v4.u32 [{record}+{at}], {{{a}, {b}, {c}, {d}}}"
+            ));
+        }
     }
 }
 
