@@ -288,8 +288,9 @@ pub trait Program: Send + Sync {
     fn ptx(&self, contract: PtxContract) -> Result<String>;
     /// Does what the first such dispatch would have to do besides running.
     fn warm_up(&self, dispatch: &Dispatch<'_>) -> Result<()>;
-    /// Starts a dispatch. Everything that is wrong with the call itself is found here.
-    fn submit<'a>(&'a self, dispatch: Dispatch<'a>) -> Result<Box<dyn Pending + 'a>>;
+    /// Runs a dispatch until the grid is done and audited, or its time limit has passed. Everything that is wrong with
+    /// the call itself is found before anything runs.
+    fn run(&self, dispatch: Dispatch<'_>) -> Result<Report>;
     /// Runs dispatches in order. `done` hears of each that is complete and audited; the first that fails ends
     /// the batch, and is named by its index.
     fn run_batch(
@@ -298,20 +299,11 @@ pub trait Program: Send + Sync {
         done: &mut dyn FnMut(usize, Report),
     ) -> Result<(), (usize, Error)> {
         for (index, dispatch) in dispatches.into_iter().enumerate() {
-            let report = self
-                .submit(dispatch)
-                .and_then(|pending| pending.wait())
-                .map_err(|error| (index, error))?;
+            let report = self.run(dispatch).map_err(|error| (index, error))?;
             done(index, report);
         }
         Ok(())
     }
-}
-
-/// A dispatch under way.
-pub trait Pending {
-    /// Waits until the grid is done and audited, or its time limit has passed.
-    fn wait(self: Box<Self>) -> Result<Report>;
 }
 
 /// A device that `acquire` could open.

@@ -14,6 +14,7 @@ mod shapes;
 
 use std::path::PathBuf;
 
+use vyre::cuda::placement;
 use vyre::cuda::ptx::{self, Ptx, Target};
 use vyre::error::Result;
 use vyre::front::Options;
@@ -123,6 +124,20 @@ fn assemble_all(sources: &[String]) {
 #[test]
 fn all_of_the_language_assembles() {
     assemble_all(&programs::all());
+}
+
+/// The kernel that times launch slots has no program.
+#[test]
+fn the_kernel_that_times_slots_assembles() {
+    let Some(assembler) = ptxas::find() else {
+        println!("skipped: no ptxas");
+        return;
+    };
+    for target in [VOLTA, HOPPER] {
+        if let Err(complaint) = ptxas::assemble(&assembler, placement::KERNEL, target.sm) {
+            panic!("{complaint}");
+        }
+    }
 }
 
 /// The kernels that are measured against nvcc's; their barriers are proven, so that they load without flags.

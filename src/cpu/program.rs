@@ -11,7 +11,7 @@ use super::bound::Bound;
 use super::compiled::Compiled;
 use super::emit::abi::{BoundBuffer, Context};
 use super::grid::{Fault, Run};
-use crate::backend::{Dispatch, Pending, Program, PtxContract, Report};
+use crate::backend::{Dispatch, Program, PtxContract, Report};
 use crate::error::{Error, Result, Status};
 use crate::plan::{self, LaunchPlan, Planned};
 use crate::program::Reflection;
@@ -40,14 +40,15 @@ impl Program for CpuProgram {
         self.plan(dispatch).map(|_| ())
     }
 
-    fn submit<'a>(&'a self, dispatch: Dispatch<'a>) -> Result<Box<dyn Pending + 'a>> {
+    fn run(&self, dispatch: Dispatch<'_>) -> Result<Report> {
         let (launch, planned) = self.plan(&dispatch)?;
-        Ok(Box::new(CpuPending {
+        let planning = Planning {
             program: self,
             dispatch,
             launch,
             planned,
-        }))
+        };
+        planning.carry_out()
     }
 }
 
@@ -61,7 +62,8 @@ impl CpuProgram {
     }
 }
 
-struct CpuPending<'a> {
+/// A dispatch that was found right.
+struct Planning<'a> {
     program: &'a CpuProgram,
     dispatch: Dispatch<'a>,
     launch: LaunchPlan,
@@ -76,9 +78,9 @@ const CALLER_STACK: usize = 16 << 10;
 struct Zeros([u8; 64]);
 static ZEROS: Zeros = Zeros([0; 64]);
 
-impl Pending for CpuPending<'_> {
+impl Planning<'_> {
     /// The work is done here, on the caller's thread and the pool's.
-    fn wait(mut self: Box<Self>) -> Result<Report> {
+    fn carry_out(mut self) -> Result<Report> {
         let backend = &self.program.backend;
         let limit = self
             .dispatch
@@ -117,9 +119,7 @@ impl Pending for CpuPending<'_> {
             audited: true,
         })
     }
-}
 
-impl CpuPending<'_> {
     /// Runs `work` here, or, if the code needs a large stack, on a thread that has one: the caller's may
     /// be small.
     fn on_a_stack<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {

@@ -5,20 +5,42 @@ use std::ffi::c_void;
 use smallvec::SmallVec;
 
 use super::bound::Place;
-use super::ptx::abi::{ParameterLayout, Shape};
+use super::compiled::{Compiled, Origin};
+use super::emitted::Emitted;
+use super::ptx::abi::Shape;
 use super::raw::Passed;
 use super::slot::Slot;
 
-pub enum Arguments<'l> {
+pub enum Arguments<'c> {
     /// Of a kernel that we emitted.
-    Block(Block<'l>),
+    Block(Block<'c>),
     /// Of a kernel of the caller's.
-    List(List),
+    List(List<'c>),
 }
 
-impl Arguments<'_> {
-    /// The launch's slot, how its workgroups meet, nanoseconds that a wait may take, and whether nobody looks for the launch's end, for
-    /// kernels that know of slots.
+impl<'c> Arguments<'c> {
+    /// Room for what any dispatch of the program passes.
+    pub fn of(compiled: &'c Compiled) -> Arguments<'c> {
+        match &compiled.origin {
+            Origin::Emitted(emitted, _) => Arguments::Block(Block::of(emitted)),
+            Origin::Raw(raw) => Arguments::List(List {
+                parameters: &raw.parameters,
+                words: SmallVec::new(),
+                starts: SmallVec::new(),
+            }),
+        }
+    }
+
+    /// What a dispatch passes.
+    pub fn set(&mut self, workgroups: [u32; 3], places: &[Place], immediates: &[u8]) {
+        match self {
+            Arguments::Block(block) => block.set(workgroups, places, immediates),
+            Arguments::List(list) => list.set(places, immediates),
+        }
+    }
+
+    /// The launch's slot, how its workgroups meet, nanoseconds that a wait may take, and whether nobody looks for the
+    /// launch's end, for kernels that know of slots.
     pub fn set_slot(&mut self, slot: &Slot, shape: Shape, limit: u64, quiet: bool) {
         match self {
             Arguments::Block(block) => block.set_slot(slot, shape, limit, quiet),
@@ -40,34 +62,37 @@ impl Arguments<'_> {
 }
 
 /// The one parameter of an emitted kernel: a block of bytes.
-pub struct Block<'l> {
-    layout: &'l ParameterLayout,
+pub struct Block<'c> {
+    emitted: &'c Emitted,
     // u64s, because the block's words are up to that wide.
     words: SmallVec<[u64; 32]>,
 }
 
-impl<'l> Block<'l> {
-    pub fn new(layout: &'l ParameterLayout, workgroups: [u32; 3], immediates: &[u8]) -> Block<'l> {
-        let mut block = Block {
-            layout,
-            words: SmallVec::from_elem(0, (layout.size as usize).div_ceil(8)),
-        };
-        for (axis, n) in (0..).zip(workgroups) {
-            block.put(layout.workgroups + 4 * axis, &n.to_le_bytes());
+impl<'c> Block<'c> {
+    pub fn of(emitted: &'c Emitted) -> Block<'c> {
+        let size = emitted.ptx.parameters.size as usize;
+        Block {
+            emitted,
+            words: SmallVec::from_elem(0, size.div_ceil(8)),
         }
-        block.put(layout.immediates, immediates);
-        block
     }
 
-    /// A binding's address and the elements of its runtime-sized array.
-    pub fn set_buffer(&mut self, index: usize, address: u64, length: u32) {
-        let at = self.layout.buffers[index];
-        self.put(at.base, &address.to_le_bytes());
-        self.put(at.length, &length.to_le_bytes());
+    pub fn set(&mut self, workgroups: [u32; 3], places: &[Place], immediates: &[u8]) {
+        let layout = &self.emitted.ptx.parameters;
+        for (axis, n) in (0..).zip(workgroups) {
+            self.put(layout.workgroups + 4 * axis, &n.to_le_bytes());
+        }
+        self.put(layout.immediates, immediates);
+        let declared = layout.buffers.iter().zip(&self.emitted.buffers);
+        for ((at, declared), place) in declared.zip(places) {
+            let length = declared.array_length(place.size);
+            self.put(at.base, &place.address.to_le_bytes());
+            self.put(at.length, &length.to_le_bytes());
+        }
     }
 
     fn set_slot(&mut self, slot: &Slot, shape: Shape, limit: u64, quiet: bool) {
-        let Some(at) = self.layout.control else {
+        let Some(at) = self.emitted.ptx.parameters.control else {
             return;
         };
         self.put(at.slot, &slot.address.to_le_bytes());
@@ -78,6 +103,9 @@ impl<'l> Block<'l> {
         self.put(at.sequence, &slot.sequence.to_le_bytes());
         self.put(at.quiet, &u32::from(quiet).to_le_bytes());
         self.put(at.shape, &(shape as u32).to_le_bytes());
+        if shape == Shape::Counter {
+            return;
+        }
         self.put(at.releases, &slot.before.releases.to_le_bytes());
         for (group, arrivals) in (0..).zip(slot.before.arrivals) {
             self.put(at.arrivals + 4 * group, &arrivals.to_le_bytes());
@@ -90,26 +118,24 @@ impl<'l> Block<'l> {
 }
 
 /// The parameters of a kernel of the caller's, each at a multiple of 16 bytes, which suits any type.
-pub struct List {
+pub struct List<'c> {
+    parameters: &'c [Passed],
     words: SmallVec<[u64; 32]>,
     /// Where each value starts, in words.
     starts: SmallVec<[usize; 16]>,
 }
 
-impl List {
-    pub fn new(parameters: &[Passed], places: &[Place], immediates: &[u8]) -> List {
-        let mut list = List {
-            words: SmallVec::new(),
-            starts: SmallVec::new(),
-        };
-        for parameter in parameters {
+impl List<'_> {
+    fn set(&mut self, places: &[Place], immediates: &[u8]) {
+        self.words.clear();
+        self.starts.clear();
+        for parameter in self.parameters {
             match *parameter {
-                Passed::Address(binding) => list.push(&places[binding].address.to_le_bytes()),
-                Passed::Size(binding) => list.push(&places[binding].size.to_le_bytes()),
-                Passed::Immediates => list.push(immediates),
+                Passed::Address(binding) => self.push(&places[binding].address.to_le_bytes()),
+                Passed::Size(binding) => self.push(&places[binding].size.to_le_bytes()),
+                Passed::Immediates => self.push(immediates),
             }
         }
-        list
     }
 
     fn push(&mut self, value: &[u8]) {

@@ -28,7 +28,7 @@ const _: () = {
 };
 
 impl Record {
-    /// Makes it ready for a launch. Zero is never a sequence.
+    /// Makes it as new. Zero is never a sequence.
     pub fn clear(&self) {
         for word in [&self.executed, &self.observed, &self.ended] {
             word.store(0, Relaxed);

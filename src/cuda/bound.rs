@@ -10,7 +10,7 @@ use super::context::Entered;
 use super::device::Device;
 use super::memory::Transient;
 use super::memory::copy;
-use crate::backend::{Binding, BindingSource, Guards, Use};
+use crate::backend::{Binding, BindingSource, Dispatch, Guards, Use};
 use crate::error::{Error, Result, Status};
 use crate::plan::Planned;
 use crate::program::{Access, BindingInfo};
@@ -24,6 +24,7 @@ pub struct Place {
 
 /// A borrowed binding's copy.
 struct Lent<'d> {
+    dispatch: usize,
     /// Index into the dispatch's bindings.
     binding: usize,
     memory: Transient<'d>,
@@ -31,24 +32,25 @@ struct Lent<'d> {
     written: bool,
 }
 
-/// Addresses of a dispatch's bindings, in the order of the program's, with copies of what is borrowed.
+/// Addresses of one dispatch's bindings after the other's, in the order of the program's, and copies of what they
+/// borrow.
+#[derive(Default)]
 pub struct Bound<'d> {
     pub places: SmallVec<[Place; 8]>,
     lent: SmallVec<[Lent<'d>; 2]>,
 }
 
 impl<'d> Bound<'d> {
-    pub fn new(
+    /// Goes on to the bindings of the dispatch with this index.
+    pub fn bind(
+        &mut self,
         device: &'d Device,
         entered: &'d Entered<'d>,
         infos: &[BindingInfo],
         planned: &[Planned],
-        bindings: &[Binding<'_>],
-    ) -> Result<Bound<'d>> {
-        let mut bound = Bound {
-            places: SmallVec::new(),
-            lent: SmallVec::new(),
-        };
+        (dispatch, bindings): (usize, &[Binding<'_>]),
+    ) -> Result<()> {
+        self.places.clear();
         for (plan, info) in planned.iter().zip(infos) {
             let address = match &bindings[plan.binding].source {
                 BindingSource::Buffer { buffer, .. } => {
@@ -61,7 +63,8 @@ impl<'d> Bound<'d> {
                         Some(input) => copy::to_device(device, entered, address, *input)?,
                         None => copy::zero(device, entered, address, plan.size)?,
                     }
-                    bound.lent.push(Lent {
+                    self.lent.push(Lent {
+                        dispatch,
                         binding: plan.binding,
                         memory,
                         size: plan.size,
@@ -70,12 +73,12 @@ impl<'d> Bound<'d> {
                     address
                 }
             };
-            bound.places.push(Place {
+            self.places.push(Place {
                 address,
                 size: plan.size,
             });
         }
-        Ok(bound)
+        Ok(())
     }
 
     /// Gives borrowed read-write bindings their results.
@@ -83,9 +86,10 @@ impl<'d> Bound<'d> {
         &mut self,
         device: &Device,
         entered: &Entered<'_>,
-        bindings: &mut [Binding<'_>],
+        dispatches: &mut [Dispatch<'_>],
     ) -> Result<()> {
         for lent in &self.lent {
+            let bindings = &mut dispatches[lent.dispatch].bindings;
             if let BindingSource::Host {
                 output: Some(output),
                 ..

@@ -47,7 +47,6 @@ struct Launched {
 pub struct Landed {
     pub dispatch: usize,
     pub barriers: u64,
-    pub workgroups: u64,
 }
 
 pub struct Flight<'f> {
@@ -106,7 +105,7 @@ impl<'f> Flight<'f> {
         let ceiling = lease.ceiling(grid.workgroups)?;
         let slot = match self.compiled.needs_slot() {
             true => {
-                let mut slot = self.device.slots.take(self.entered)?;
+                let mut slot = self.device.slots.take(self.device, self.entered)?;
                 slot.arm();
                 arguments.set_slot(&slot, shape, grid.limit, quiet);
                 Some(slot)
@@ -240,7 +239,6 @@ impl<'f> Flight<'f> {
                         landed(Landed {
                             dispatch: launched.dispatch,
                             barriers,
-                            workgroups: launched.workgroups,
                         });
                     }
                 }

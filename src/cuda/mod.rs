@@ -22,6 +22,7 @@ mod emitted;
 mod flight;
 mod memory;
 mod module;
+pub mod placement;
 mod program;
 pub mod ptx;
 mod raw;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
-use super::arguments::{Arguments, Block, List};
+use super::arguments::Arguments;
 use super::backend::CudaBackend;
 use super::bound::{self, Bound};
 use super::compiled::{Compiled, Origin};
@@ -17,7 +17,7 @@ use super::raw::{Failure, Lease, Steps};
 use super::stream::StreamHandle;
 use super::timer::Timer;
 use super::wait;
-use crate::backend::{Binding, BindingSource, Dispatch, Pending, Program, PtxContract, Report};
+use crate::backend::{Binding, BindingSource, Dispatch, Program, PtxContract, Report};
 use crate::error::{Error, Result, Status};
 use crate::plan::{self, LaunchPlan, Planned};
 use crate::program::{BindingInfo, Reflection};
@@ -28,11 +28,16 @@ pub struct CudaProgram {
     pub from_cache: bool,
 }
 
-/// A dispatch that was found right.
-struct Planning<'a> {
-    dispatch: Dispatch<'a>,
-    launch: LaunchPlan,
+/// Dispatches that were found right.
+#[derive(Default)]
+struct Plan {
+    launches: SmallVec<[Planning; 1]>,
+    /// The bindings of one behind those of the other.
     planned: SmallVec<[Planned; 8]>,
+}
+
+struct Planning {
+    launch: LaunchPlan,
     cooperative: bool,
 }
 
@@ -53,18 +58,19 @@ impl Program for CudaProgram {
     }
 
     fn warm_up(&self, dispatch: &Dispatch<'_>) -> Result<()> {
-        let (_, planned) = self.check(dispatch)?;
+        let mut plan = Plan::default();
+        self.plan(dispatch, &mut plan)?;
         let device = self.backend.device();
         let entered = device.enter()?;
         let _stream = device.streams.take(&entered)?;
         let _events = [device.events.take(&entered)?, device.events.take(&entered)?];
         if self.compiled.needs_slot() {
-            let slot = device.slots.take(&entered)?;
+            let slot = device.slots.take(device, &entered)?;
             device.slots.give_back(slot);
         }
         // All at once, as the dispatch holds them.
         let mut lent = Vec::new();
-        for plan in &planned {
+        for plan in &plan.planned {
             if let BindingSource::Host { .. } = dispatch.bindings[plan.binding].source {
                 lent.push(device.transient.take(device, &entered, plan.size)?);
             }
@@ -72,63 +78,55 @@ impl Program for CudaProgram {
         Ok(())
     }
 
-    fn submit<'a>(&'a self, dispatch: Dispatch<'a>) -> Result<Box<dyn Pending + 'a>> {
-        Ok(Box::new(CudaPending {
-            program: self,
-            planning: self.plan(dispatch)?,
-        }))
+    fn run(&self, dispatch: Dispatch<'_>) -> Result<Report> {
+        let mut plan = Plan::default();
+        self.plan(&dispatch, &mut plan)?;
+        let mut report = Report::default();
+        self.run_part(&plan, 0, &mut [dispatch], &mut |_, done| report = done)
+            .map_err(|(_, error)| error)?;
+        Ok(report)
     }
 
     fn run_batch(
         &self,
-        dispatches: Vec<Dispatch<'_>>,
+        mut dispatches: Vec<Dispatch<'_>>,
         done: &mut dyn FnMut(usize, Report),
     ) -> Result<(), (usize, Error)> {
-        let mut batch = Vec::with_capacity(dispatches.len());
-        for (index, dispatch) in dispatches.into_iter().enumerate() {
-            match self.plan(dispatch) {
-                Ok(planning) => batch.push(planning),
-                Err(error) => {
-                    // What stands before it runs.
-                    self.run_all(&mut batch, done)?;
-                    return Err((index, error));
-                }
+        let mut plan = Plan::default();
+        plan.launches.reserve(dispatches.len());
+        let mut wrong = None;
+        for (index, dispatch) in dispatches.iter().enumerate() {
+            if let Err(error) = self.plan(dispatch, &mut plan) {
+                wrong = Some((index, error));
+                break;
             }
         }
-        self.run_all(&mut batch, done)
+        // What stands before the one that is wrong runs.
+        dispatches.truncate(plan.launches.len());
+        // Borrowed bindings are copied between the launches.
+        let size = match dispatches.iter().any(borrows) {
+            true => 1,
+            false => dispatches.len().max(1),
+        };
+        for (n, part) in dispatches.chunks_mut(size).enumerate() {
+            let first = n * size;
+            self.run_part(&plan, first, part, &mut |index, report| {
+                done(first + index, report);
+            })
+            .map_err(|(index, error)| (first + index, error))?;
+        }
+        wrong.map_or(Ok(()), Err)
     }
 }
 
-struct CudaPending<'a> {
-    program: &'a CudaProgram,
-    planning: Planning<'a>,
-}
-
-impl Pending for CudaPending<'_> {
-    fn wait(self: Box<Self>) -> Result<Report> {
-        let mut report = Report::default();
-        let mut batch = [self.planning];
-        self.program
-            .run(&mut batch, &mut |_, done| report = done)
-            .map_err(|(_, error)| error)?;
-        Ok(report)
-    }
+fn borrows(dispatch: &Dispatch<'_>) -> bool {
+    let is_host = |source: &BindingSource<'_>| matches!(source, BindingSource::Host { .. });
+    dispatch.bindings.iter().any(|b| is_host(&b.source))
 }
 
 impl CudaProgram {
-    fn plan<'a>(&self, dispatch: Dispatch<'a>) -> Result<Planning<'a>> {
-        let (launch, planned) = self.check(&dispatch)?;
-        let cooperative = dispatch.cooperative || self.compiled.reflection.grid_barriers > 0;
-        Ok(Planning {
-            dispatch,
-            launch,
-            planned,
-            cooperative,
-        })
-    }
-
     /// Finds everything that is wrong with a dispatch.
-    fn check(&self, dispatch: &Dispatch<'_>) -> Result<(LaunchPlan, SmallVec<[Planned; 8]>)> {
+    fn plan(&self, dispatch: &Dispatch<'_>, plan: &mut Plan) -> Result<()> {
         let compiled = &*self.compiled;
         let reflection = &compiled.reflection;
         let cooperative = dispatch.cooperative || reflection.grid_barriers > 0;
@@ -142,7 +140,12 @@ impl CudaProgram {
             compiled.at_once,
         )
         .map_err(|error| self.explained(error))?;
-        Ok((launch, plan::bind(reflection, &dispatch.bindings)?))
+        plan::bind_onto(&mut plan.planned, reflection, &dispatch.bindings)?;
+        plan.launches.push(Planning {
+            launch,
+            cooperative,
+        });
+        Ok(())
     }
 
     /// Says of a grid that is too large what keeps it from being larger.
@@ -156,34 +159,27 @@ impl CudaProgram {
         Error::new(error.status(), format!("{}: {why}", error.message())).with_fix(error.fix())
     }
 
-    /// Runs a batch in as few flights as possible: borrowed bindings are copied between their launches.
-    fn run_all(
+    /// Runs dispatches, of which the plan's `first` is the first, as one flight on one stream.
+    fn run_part(
         &self,
-        batch: &mut [Planning<'_>],
-        done: &mut dyn FnMut(usize, Report),
-    ) -> Result<(), (usize, Error)> {
-        let borrows = batch.iter().any(|planning| planning.borrows());
-        let size = if borrows { 1 } else { batch.len().max(1) };
-        for (n, part) in batch.chunks_mut(size).enumerate() {
-            let first = n * size;
-            self.run(part, &mut |index, report| done(first + index, report))
-                .map_err(|(index, error)| (first + index, error))?;
-        }
-        Ok(())
-    }
-
-    /// Runs a batch as one flight on one stream.
-    fn run(
-        &self,
-        batch: &mut [Planning<'_>],
+        plan: &Plan,
+        first: usize,
+        dispatches: &mut [Dispatch<'_>],
         done: &mut dyn FnMut(usize, Report),
     ) -> Result<(), Failure> {
+        let infos = &self.compiled.reflection.bindings;
+        let part = Part {
+            launches: &plan.launches[first..][..dispatches.len()],
+            planned: &plan.planned[first * infos.len()..],
+            infos,
+        };
         let device = self.backend.device();
         let begin = |error| (0, error);
         let entered = device.enter().map_err(begin)?;
-        let wait = self.limit(&batch[0]);
+        let wait = self.limit(&dispatches[0]);
         let _guards = {
-            let uses = batch.iter().flat_map(|planning| planning.uses(self));
+            let uses = dispatches.iter().enumerate();
+            let uses = uses.flat_map(|(index, dispatch)| part.uses(index, dispatch));
             bound::lock(device, uses, wait).map_err(begin)?
         };
         let lease = match self.compiled.counter() {
@@ -195,57 +191,48 @@ impl CudaProgram {
         };
         let lease = lease.map_err(begin)?;
         let stream = device.streams.take(&entered).map_err(begin)?;
-        let reports = batch.iter().map(|planning| self.report(planning)).collect();
         let mut sequence = Sequence {
             program: self,
             device,
             entered: &entered,
             stream: *stream,
-            batch,
+            part,
+            dispatches,
             flight: Flight::new(device, &entered, &self.compiled, *stream),
+            arguments: Arguments::of(&self.compiled),
             timer: Timer::default(),
             deadline: Some(Instant::now()),
-            bounds: SmallVec::new(),
-            tally: Tally { reports },
+            bound: Bound::default(),
+            tally: Tally::default(),
         };
         let result = lease.launch_then_release(&mut sequence);
-        let Sequence {
-            batch,
-            timer,
-            mut bounds,
-            tally,
-            ..
-        } = sequence;
-        if timer.is_used() && result.is_ok() {
+        if sequence.timer.is_used() && result.is_ok() {
             // The record is written before the events are, which are not long in coming.
             let soon = Instant::now() + GRACE;
             wait::stream(&entered, *stream, Some(soon)).map_err(begin)?;
         }
         if result.is_err() && device.context.is_lost() {
-            for bound in bounds {
-                bound.leak();
-            }
+            std::mem::take(&mut sequence.bound).leak();
             stream.abandon();
         } else if result.is_ok() {
-            for (bound, planning) in bounds.iter_mut().zip(batch.iter_mut()) {
-                bound
-                    .copy_out(device, &entered, &mut planning.dispatch.bindings)
-                    .map_err(begin)?;
-            }
+            (sequence.bound)
+                .copy_out(device, &entered, sequence.dispatches)
+                .map_err(begin)?;
         }
         let complete = result
             .as_ref()
-            .map_or_else(|failure| failure.0, |()| batch.len());
-        for (index, mut report) in tally.reports.into_iter().take(complete).enumerate() {
-            if batch[index].dispatch.timed {
-                report.device_time_ns = timer.elapsed(&entered, index).map_err(begin)?;
+            .map_or_else(|failure| failure.0, |()| sequence.dispatches.len());
+        for (index, &barriers) in sequence.tally.passed.iter().take(complete).enumerate() {
+            let mut report = self.report(&part.launches[index], barriers);
+            if sequence.dispatches[index].timed {
+                report.device_time_ns = (sequence.timer).elapsed(&entered, index).map_err(begin)?;
             }
             done(index, report);
         }
         let counters = &device.counters;
         counters.synchronises.fetch_add(1, Relaxed);
         counters.dispatches.fetch_add(complete as u64, Relaxed);
-        result.map_err(|(index, error)| (index, self.told(&batch[index], error)))
+        result.map_err(|(index, error)| (index, self.told(&sequence.dispatches[index], error)))
     }
 
     /// Not all runs of a dispatch could be done in time.
@@ -263,14 +250,17 @@ impl CudaProgram {
         matches!(self.compiled.origin, Origin::Emitted(..))
     }
 
-    fn limit(&self, planning: &Planning<'_>) -> Duration {
+    fn limit(&self, dispatch: &Dispatch<'_>) -> Duration {
         let default = self.backend.limits().default_timeout;
-        planning.dispatch.timeout.unwrap_or(default)
+        dispatch.timeout.unwrap_or(default)
     }
 
-    fn report(&self, planning: &Planning<'_>) -> Report {
+    fn report(&self, planning: &Planning, barriers: u64) -> Report {
+        let workgroups = planning.launch.total;
         Report {
-            workgroups: planning.launch.total,
+            workgroups,
+            barriers,
+            arrivals: barriers.saturating_mul(workgroups),
             from_cache: self.from_cache,
             // A kernel of the caller's may have a barrier of its own, of which we know nothing.
             audited: !planning.cooperative
@@ -281,11 +271,11 @@ impl CudaProgram {
     }
 
     /// Adds the time limit to an error about it.
-    fn told(&self, planning: &Planning<'_>, error: Error) -> Error {
+    fn told(&self, dispatch: &Dispatch<'_>, error: Error) -> Error {
         if error.status() != Status::Timeout {
             return error;
         }
-        let limit = self.limit(planning).as_secs_f64();
+        let limit = self.limit(dispatch).as_secs_f64();
         let message = format!(
             "{} (limit {limit:.3} s); what it wrote so far stays written",
             error.message()
@@ -294,37 +284,27 @@ impl CudaProgram {
     }
 }
 
-impl<'a> Planning<'a> {
-    fn borrows(&self) -> bool {
-        let is_host = |source: &BindingSource<'_>| matches!(source, BindingSource::Host { .. });
-        self.dispatch.bindings.iter().any(|b| is_host(&b.source))
+/// What of a plan one flight does.
+#[derive(Clone, Copy)]
+struct Part<'p> {
+    launches: &'p [Planning],
+    planned: &'p [Planned],
+    infos: &'p [BindingInfo],
+}
+
+impl<'p> Part<'p> {
+    fn planned(&self, index: usize) -> &'p [Planned] {
+        &self.planned[index * self.infos.len()..][..self.infos.len()]
     }
 
     fn uses<'s>(
-        &'s self,
-        program: &'s CudaProgram,
-    ) -> impl Iterator<Item = (&'s Binding<'a>, &'s BindingInfo)> {
-        (self.planned.iter())
-            .zip(&program.compiled.reflection.bindings)
-            .map(|(plan, info)| (&self.dispatch.bindings[plan.binding], info))
-    }
-
-    fn arguments<'c>(&self, compiled: &'c Compiled, bound: &Bound<'_>) -> Arguments<'c> {
-        let immediates = self.dispatch.immediates;
-        match &compiled.origin {
-            Origin::Emitted(emitted, _) => {
-                let layout = &emitted.ptx.parameters;
-                let mut block = Block::new(layout, self.launch.workgroups, immediates);
-                let buffers = &emitted.buffers;
-                for (index, (place, decl)) in bound.places.iter().zip(buffers).enumerate() {
-                    block.set_buffer(index, place.address, decl.array_length(place.size));
-                }
-                Arguments::Block(block)
-            }
-            Origin::Raw(raw) => {
-                Arguments::List(List::new(&raw.parameters, &bound.places, immediates))
-            }
-        }
+        &self,
+        index: usize,
+        dispatch: &'s Dispatch<'s>,
+    ) -> impl Iterator<Item = (&'s Binding<'s>, &'p BindingInfo)> {
+        (self.planned(index).iter())
+            .zip(self.infos)
+            .map(|(plan, info)| (&dispatch.bindings[plan.binding], info))
     }
 }
 
@@ -334,18 +314,20 @@ struct Sequence<'r, 'b> {
     device: &'r Arc<Device>,
     entered: &'r Entered<'r>,
     stream: StreamHandle,
-    batch: &'r mut [Planning<'b>],
+    part: Part<'r>,
+    dispatches: &'r mut [Dispatch<'b>],
     flight: Flight<'r>,
+    arguments: Arguments<'r>,
     timer: Timer<'r>,
     /// When everything launched so far has to be over.
     deadline: Option<Instant>,
-    bounds: SmallVec<[Bound<'r>; 1]>,
+    bound: Bound<'r>,
     tally: Tally,
 }
 
 impl Steps for Sequence<'_, '_> {
     fn launch(&mut self, lease: &Lease<'_>) -> Result<(), Failure> {
-        (0..self.batch.len()).try_for_each(|index| self.launch_one(index, lease))
+        (0..self.dispatches.len()).try_for_each(|index| self.launch_one(index, lease))
     }
 
     fn synchronise(&mut self) -> Result<(), Failure> {
@@ -365,36 +347,35 @@ impl Sequence<'_, '_> {
             device,
             entered,
             stream,
+            part,
             ..
         } = self;
         let here = |error| (index, error);
-        let planning = &self.batch[index];
-        let limit = program.limit(planning);
+        let dispatch = &self.dispatches[index];
+        let Planning {
+            launch,
+            cooperative,
+        } = &part.launches[index];
+        let limit = program.limit(dispatch);
         self.deadline = self
             .deadline
             .and_then(|deadline| deadline.checked_add(limit));
-        let compiled = &*program.compiled;
-        let bound = Bound::new(
-            device,
-            entered,
-            &compiled.reflection.bindings,
-            &planning.planned,
-            &planning.dispatch.bindings,
-        )
-        .map_err(here)?;
-        let mut arguments = planning.arguments(compiled, &bound);
-        self.bounds.push(bound);
-        if planning.dispatch.timed {
+        let bindings = (index, &*dispatch.bindings);
+        self.bound
+            .bind(device, entered, part.infos, part.planned(index), bindings)
+            .map_err(here)?;
+        (self.arguments).set(launch.workgroups, &self.bound.places, dispatch.immediates);
+        if dispatch.timed {
             self.timer.start(device, entered, stream).map_err(here)?;
         }
         let grid = Grid {
             dispatch: index,
-            workgroups: planning.launch.workgroups,
-            total: planning.launch.total,
-            cooperative: planning.cooperative,
+            workgroups: launch.workgroups,
+            total: launch.total,
+            cooperative: *cooperative,
             limit: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
         };
-        let repeat = planning.dispatch.repeat.max(1);
+        let repeat = dispatch.repeat.max(1);
         for runs in 0..repeat {
             if self.flight.is_full() {
                 let tally = &mut self.tally;
@@ -407,27 +388,29 @@ impl Sequence<'_, '_> {
                     return Err((index, program.late(runs)));
                 }
             }
-            let more_follow = runs + 1 < repeat || index + 1 < self.batch.len();
+            let more_follow = runs + 1 < repeat || index + 1 < self.dispatches.len();
             self.flight
-                .launch(&grid, &mut arguments, lease, more_follow)
+                .launch(&grid, &mut self.arguments, lease, more_follow)
                 .map_err(here)?;
         }
-        if planning.dispatch.timed {
+        if dispatch.timed {
             self.timer.stop(device, entered, stream).map_err(here)?;
         }
         Ok(())
     }
 }
 
-/// What the dispatches of a batch have done so far.
+/// The grid barriers that the dispatches of a flight have passed so far.
+#[derive(Default)]
 struct Tally {
-    reports: SmallVec<[Report; 1]>,
+    passed: SmallVec<[u64; 1]>,
 }
 
 impl Tally {
     fn add(&mut self, landed: Landed) {
-        let report = &mut self.reports[landed.dispatch];
-        report.barriers += landed.barriers;
-        report.arrivals += landed.barriers.saturating_mul(landed.workgroups);
+        if self.passed.len() <= landed.dispatch {
+            self.passed.resize(landed.dispatch + 1, 0);
+        }
+        self.passed[landed.dispatch] += landed.barriers;
     }
 }

@@ -12,21 +12,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::audit::{self, Audited, Before, Record, Refusal};
 use super::context::{Context, Entered};
+use super::device::Device;
 use super::driver::sys::CUdeviceptr;
+use super::placement;
 use super::ptx::abi::slot;
 use super::stream::StreamHandle;
-use crate::error::Result;
+use crate::error::{Result, Status};
 
-/// Slots that are made at once.
+/// Slots that are made at once: as many as a word has bits.
 const CHUNK: usize = 64;
+/// Bytes behind a chunk's slots in which their distances are told.
+const DISTANCES: usize = CHUNK * 4;
 /// Bytes from one record to the next: records of launches that overlap share no cache line.
 const RECORD_STRIDE: usize = 128;
-const _: () = assert!(size_of::<Record>() <= RECORD_STRIDE);
+const _: () = assert!(size_of::<Record>() <= RECORD_STRIDE && CHUNK == u64::BITS as usize);
 /// CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP
 const MAPPED: u32 = 1 | 2;
 
 /// A slot and what is known about it. Whoever holds it is its only user.
 pub struct Slot {
+    /// Its place in the pool.
+    number: usize,
     /// In device memory.
     pub address: CUdeviceptr,
     /// The record as the device sees it.
@@ -41,14 +47,14 @@ pub struct Slot {
 unsafe impl Send for Slot {}
 
 impl Slot {
-    /// Makes the record ready for a launch.
+    /// Makes it ready for a launch. The record stays as it is: the sequence tells old from new, and what the device
+    /// wrote last is slow to touch.
     pub fn arm(&mut self) {
-        // Zero is never a sequence: the record is cleared to it.
+        // Zero is never a sequence: a new record holds it.
         self.sequence = match self.sequence.wrapping_add(1) {
             0 => 1,
             next => next,
         };
-        self.record().clear();
     }
 
     fn record(&self) -> &Record {
@@ -108,8 +114,39 @@ unsafe impl Send for Chunk {}
 
 #[derive(Default)]
 struct Idle {
-    slots: Vec<Slot>,
+    /// By their numbers; none where one is in use. The nearest of a chunk has its lowest number.
+    slots: Vec<Option<Slot>>,
+    /// For each chunk a bit for each slot, set where it is idle.
+    bits: Vec<u64>,
     chunks: Vec<Chunk>,
+}
+
+impl Idle {
+    /// The lowest number.
+    fn take(&mut self) -> Option<Slot> {
+        let chunk = self.bits.iter().position(|&bits| bits != 0)?;
+        let bits = &mut self.bits[chunk];
+        let lowest = bits.trailing_zeros() as usize;
+        *bits &= *bits - 1;
+        self.slots[chunk * CHUNK + lowest].take()
+    }
+
+    fn give_back(&mut self, slot: Slot) {
+        let number = slot.number;
+        self.bits[number / CHUNK] |= 1 << (number % CHUNK);
+        self.slots[number] = Some(slot);
+    }
+
+    fn add(&mut self, chunk: Chunk, slots: Vec<Slot>) {
+        let first = self.slots.len();
+        self.chunks.push(chunk);
+        self.bits.push(u64::MAX);
+        self.slots
+            .extend(slots.into_iter().enumerate().map(|(n, mut slot)| {
+                slot.number = first + n;
+                Some(slot)
+            }));
+    }
 }
 
 #[derive(Default)]
@@ -123,21 +160,24 @@ impl SlotPool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn take(&self, entered: &Entered<'_>) -> Result<Slot> {
-        if let Some(slot) = self.idle().slots.pop() {
-            return Ok(slot);
-        }
-        let (chunk, mut slots) = make(entered)?;
-        let slot = slots.pop().expect("a chunk has slots");
+    /// The nearest that is idle.
+    pub fn take(&self, device: &Device, entered: &Entered<'_>) -> Result<Slot> {
+        let is_first = {
+            let mut idle = self.idle();
+            if let Some(slot) = idle.take() {
+                return Ok(slot);
+            }
+            idle.chunks.is_empty()
+        };
+        let (chunk, slots) = make(device, entered, is_first)?;
         let mut idle = self.idle();
-        idle.chunks.push(chunk);
-        idle.slots.append(&mut slots);
-        Ok(slot)
+        idle.add(chunk, slots);
+        Ok(idle.take().expect("a chunk has slots"))
     }
 
     /// For a slot whose launch was audited, or never began.
     pub fn give_back(&self, slot: Slot) {
-        self.idle().slots.push(slot);
+        self.idle().give_back(slot);
     }
 
     /// For a slot whose launch failed and has ended for certain: zeroed before it is used again. If that
@@ -160,6 +200,7 @@ impl SlotPool {
         };
         if zeroed.is_ok() {
             slot.before = Before::default();
+            slot.record().clear();
             self.give_back(slot);
         }
     }
@@ -168,7 +209,7 @@ impl SlotPool {
     pub fn trim(&self, context: &Context) {
         let idle = {
             let mut idle = self.idle();
-            if idle.slots.len() != idle.chunks.len() * CHUNK {
+            if idle.bits.iter().any(|&bits| bits != u64::MAX) {
                 return;
             }
             std::mem::take(&mut *idle)
@@ -195,11 +236,11 @@ fn free(idle: Idle, context: &Context) {
     }
 }
 
-/// Zeroed slots with their records.
-fn make(entered: &Entered<'_>) -> Result<(Chunk, Vec<Slot>)> {
+/// Zeroed slots with their records; the nearest first, if they are `placed`.
+fn make(device: &Device, entered: &Entered<'_>, placed: bool) -> Result<(Chunk, Vec<Slot>)> {
     let api = entered.api();
-    let bytes = CHUNK * slot::SIZE as usize;
     let mut address = 0;
+    let bytes = CHUNK * slot::SIZE as usize + DISTANCES;
     // SAFETY: the place is valid for a write; the context is current.
     entered.check(
         unsafe { (api.mem_alloc)(&mut address, bytes) },
@@ -219,11 +260,44 @@ fn make(entered: &Entered<'_>) -> Result<(Chunk, Vec<Slot>)> {
         // SAFETY: the place is valid for a write; the memory was allocated as mapped.
         let code = unsafe { (api.mem_host_get_device_pointer)(&mut mapped, records, 0) };
         entered.check(code, "cuMemHostGetDevicePointer")?;
-        zero(entered, address, bytes)?;
-        Ok(mapped)
+        let stream = device.streams.take(entered)?;
+        let zero = || zero(entered, *stream, address, bytes);
+        let as_they_are = std::array::from_fn(|number| number);
+        let order = match placed && device.capabilities.cooperative_launch {
+            true => {
+                let cycles = address + (bytes - DISTANCES) as u64;
+                let multiprocessors = device.capabilities.multiprocessors;
+                let order = placement::nearest_first(
+                    entered,
+                    *stream,
+                    address,
+                    cycles,
+                    multiprocessors,
+                    zero,
+                );
+                match order {
+                    Ok(order) => order,
+                    Err(error) if error.status() == Status::Timeout => {
+                        // It may yet count in these slots: they are nobody's any more.
+                        stream.abandon();
+                        return Ok(None);
+                    }
+                    Err(error) if device.context.is_lost() => return Err(error),
+                    // They are as good in any order.
+                    Err(_) => as_they_are,
+                }
+            }
+            false => as_they_are,
+        };
+        zero()?;
+        Ok(Some((mapped, order)))
     });
     match made {
-        Ok(mapped) => Ok((chunk, slots(address, records.cast(), mapped))),
+        Ok(Some((mapped, order))) => {
+            let slots = slots(address, records.cast(), mapped, order);
+            Ok((chunk, slots))
+        }
+        Ok(None) => make(device, entered, false),
         Err(error) => {
             // SAFETY: both are ours, or null.
             unsafe {
@@ -237,35 +311,35 @@ fn make(entered: &Entered<'_>) -> Result<(Chunk, Vec<Slot>)> {
     }
 }
 
-fn slots(address: CUdeviceptr, records: *mut u8, mapped: CUdeviceptr) -> Vec<Slot> {
+fn slots(
+    address: CUdeviceptr,
+    records: *mut u8,
+    mapped: CUdeviceptr,
+    order: [usize; CHUNK],
+) -> Vec<Slot> {
     let slot = |n: usize| Slot {
+        number: 0,
         address: address + (n * slot::SIZE as usize) as u64,
         record_address: mapped + (n * RECORD_STRIDE) as u64,
         record: records.wrapping_add(n * RECORD_STRIDE).cast(),
         before: Before::default(),
         sequence: 0,
     };
-    (0..CHUNK).rev().map(slot).collect()
+    order.into_iter().map(slot).collect()
 }
 
 /// Zeroes and waits: other streams are about to use the memory.
-fn zero(entered: &Entered<'_>, address: CUdeviceptr, bytes: usize) -> Result<()> {
+fn zero(
+    entered: &Entered<'_>,
+    stream: StreamHandle,
+    address: CUdeviceptr,
+    bytes: usize,
+) -> Result<()> {
     let api = entered.api();
-    let mut stream = null_mut();
-    // SAFETY: the place is valid for a write; the context is current.
-    entered.check(
-        unsafe { (api.stream_create)(&mut stream, 1) },
-        "cuStreamCreate",
-    )?;
-    // SAFETY: the memory is ours and the stream alive until it is destroyed here.
-    unsafe {
-        let result = entered
-            .check(
-                (api.memset_d8_async)(address, 0, bytes, stream),
-                "cuMemsetD8Async",
-            )
-            .and_then(|()| entered.check((api.stream_synchronize)(stream), "cuStreamSynchronize"));
-        (api.stream_destroy)(stream);
-        result
-    }
+    // SAFETY: the memory is ours, and has this many bytes.
+    let code = unsafe { (api.memset_d8_async)(address, 0, bytes, stream.raw()) };
+    entered.check(code, "cuMemsetD8Async")?;
+    // SAFETY: the stream is alive.
+    let code = unsafe { (api.stream_synchronize)(stream.raw()) };
+    entered.check(code, "cuStreamSynchronize")
 }

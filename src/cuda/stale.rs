@@ -35,17 +35,15 @@ fn load(backend: &Arc<dyn Backend>, format: Format, code: &str) -> Arc<dyn Progr
 }
 
 fn run(program: &Arc<dyn Program>, workgroups: u32) -> Result<Report> {
-    program
-        .submit(Dispatch {
-            workgroups: [workgroups, 1, 1],
-            bindings: vec![],
-            immediates: &[],
-            timeout: None,
-            repeat: 1,
-            cooperative: false,
-            timed: false,
-        })?
-        .wait()
+    program.run(Dispatch {
+        workgroups: [workgroups, 1, 1],
+        bindings: vec![],
+        immediates: &[],
+        timeout: None,
+        repeat: 1,
+        cooperative: false,
+        timed: false,
+    })
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub unsafe extern "C" fn vyre_dispatch(
         // SAFETY: the function's contract: what it points to lives during the call.
         let mut dispatch = unsafe { desc.parse(&ALONE, &backend) }?;
         dispatch.timed = report.is_some();
-        let done = program.submit(dispatch)?.wait()?;
+        let done = program.run(dispatch)?;
         if let Some(mut report) = report {
             report.set(&vyre_dispatch_report::from(done));
         }

@@ -26,6 +26,17 @@ pub struct Planned {
 /// is uniform relies on a load from one binding not changing when another is stored to. They are
 /// compared by address, so buffers imported over the same memory and host bytes count too.
 pub fn bind(reflection: &Reflection, bindings: &[Binding<'_>]) -> Result<SmallVec<[Planned; 8]>> {
+    let mut planned = SmallVec::new();
+    bind_onto(&mut planned, reflection, bindings)?;
+    Ok(planned)
+}
+
+/// As [`bind`], behind what others bind.
+pub fn bind_onto(
+    planned: &mut SmallVec<[Planned; 8]>,
+    reflection: &Reflection,
+    bindings: &[Binding<'_>],
+) -> Result<()> {
     let declared = &reflection.bindings;
     let mut found: SmallVec<[Option<usize>; 8]> = smallvec![None; declared.len()];
     // More bindings than the program has end this early: one of them is superfluous or named twice.
@@ -41,13 +52,12 @@ pub fn bind(reflection: &Reflection, bindings: &[Binding<'_>]) -> Result<SmallVe
             )));
         }
     }
-    let mut planned: SmallVec<[Planned; 8]> = SmallVec::with_capacity(declared.len());
+    let first = planned.len();
     for (info, index) in declared.iter().zip(found) {
         let index = index.ok_or_else(|| mismatch(format!("{} is missing", title(info))))?;
         planned.push(range(info, index, &bindings[index])?);
     }
-    check_overlap(declared, bindings, &planned)?;
-    Ok(planned)
+    check_overlap(declared, bindings, &planned[first..])
 }
 
 fn mismatch(message: String) -> Error {

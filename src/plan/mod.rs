@@ -6,5 +6,5 @@
 mod bind;
 mod launch;
 
-pub use bind::{OFFSET_ALIGNMENT, Planned, bind};
+pub use bind::{OFFSET_ALIGNMENT, Planned, bind, bind_onto};
 pub use launch::{LaunchPlan, launch};

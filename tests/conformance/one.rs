@@ -118,7 +118,7 @@ fn dispatch(
         expected.push((place, buffer, recorded.after.get()));
     }
     program
-        .submit(Dispatch {
+        .run(Dispatch {
             workgroups: vector.workgroups,
             bindings,
             immediates: &[],
@@ -127,7 +127,6 @@ fn dispatch(
             cooperative: false,
             timed: false,
         })
-        .and_then(|pending| pending.wait())
         .map_err(|error| format!("dispatch: {}", error.message()))?;
     for ((group, binding), buffer, after) in expected {
         let mut seen = vec![0; after.len()];

@@ -103,7 +103,7 @@ pub fn dispatch<'a>(workgroups: [u32; 3], buffers: &[Arc<dyn Buffer>]) -> Dispat
 }
 
 pub fn try_run(program: &Arc<dyn Program>, dispatch: Dispatch<'_>) -> Result<Report> {
-    program.submit(dispatch)?.wait()
+    program.run(dispatch)
 }
 
 /// Loads, runs once, and returns what the buffers hold afterwards.

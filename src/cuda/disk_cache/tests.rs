@@ -10,6 +10,8 @@ use std::time::{Duration, SystemTime};
 use super::entry::HEADER_SIZE;
 use super::*;
 use crate::backend::{Format, ProgramDesc, Telemetry};
+use crate::cuda::arguments::Block;
+use crate::cuda::bound::Place;
 use crate::cuda::ptx::Target;
 use crate::error::{Error, Status};
 use crate::program::Limits;
@@ -234,14 +236,13 @@ fn content_is_checked_beyond_its_digest() {
             match codec::decode(entry::open(&key, &resealed).unwrap()) {
                 Err(_) => refused += 1,
                 Ok(program) => {
-                    let mut arguments = crate::cuda::arguments::Block::new(
-                        &program.ptx.parameters,
-                        [1; 3],
-                        &vec![7; program.reflection.immediates_size as usize],
-                    );
-                    for (index, buffer) in program.buffers.iter().enumerate() {
-                        arguments.set_buffer(index, 16, buffer.array_length(1 << 20));
-                    }
+                    let place = Place {
+                        address: 16,
+                        size: 1 << 20,
+                    };
+                    let places = vec![place; program.buffers.len()];
+                    let immediates = vec![7; program.reflection.immediates_size as usize];
+                    Block::of(&program).set([1; 3], &places, &immediates);
                 }
             }
         }
