@@ -158,7 +158,8 @@ fn floats_are_as_exact_as_promised_and_as_the_table_says() {
     for row in &rows {
         if let Some(error) = &row.refused {
             // CUDA has no other functions of f64 than those of its instructions.
-            let is_known = on_cuda && row.ty == "f64" && error.contains("is not available on CUDA");
+            let is_known = on_cuda && row.ty == "f64" && error.contains("is not available on CUDA")
+                || row.ty == "f16" && error.contains("`frexp` of f16 is not supported");
             assert!(
                 is_known,
                 "{} of {} does not load: {error}",

@@ -305,7 +305,7 @@ pub fn elementary() -> Vec<Elementary> {
             Some(|x, _| x[0].log2()), positive;
         "inverseSqrt" "inverseSqrt(a)" "2 ULP" x, 1.0 / x.sqrt(), |x, p| p.of(x[0], |x, p, r, _| x.sqrt(p, r).reciprocal(p, r)),
             Some(|x, _| x[0].inverse_sqrt()), positive;
-        "atan2" "atan2(a, b)" "4096 ULP (f16: 5 ULP)" y x, y.atan2(x), |x, p| p.atan2(x[0], x[1]),
+        "atan2" "atan2(a, b)" "4096 ULP (f16: 5 ULP)" y x, if x == 0.0 && y == 0.0 { f64::NAN } else { y.atan2(x) }, |x, p| p.atan2(x[0], x[1]),
             Some(|x, _| x[0].atan2(x[1])), any;
         "pow" "pow(a, b)" "exp2(y * log2(x))" x y, if x > 0.0 { x.powf(y) } else { f64::NAN }, |x, p| p.pow(x[0], x[1]),
             Some(|x, _| x[1].mul(x[0].log2()).exp2()), any;
