@@ -15,7 +15,10 @@ fn run(declarations: &str, body: &str) -> Result<i32> {
     let backend = harness::backend(1);
     let program = harness::try_load(&backend, &text, ProgramFlags::default())?;
     let out = harness::buffer(&backend, &[99, u32::MAX]);
-    harness::try_run(&program, harness::dispatch([1, 1, 1], &[out.clone()]))?;
+    harness::try_run(
+        &program,
+        harness::dispatch([1, 1, 1], std::slice::from_ref(&out)),
+    )?;
     Ok(harness::words(&out)[0].cast_signed())
 }
 

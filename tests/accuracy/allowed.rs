@@ -135,7 +135,7 @@ impl Allowed {
     }
 
     fn logarithm(self, f: fn(f64) -> f64) -> Allowed {
-        if !(self.low > 0.0) || self.is_anything() {
+        if self.low.is_nan() || self.low <= 0.0 || self.is_anything() {
             return self.anything();
         }
         let error = |x: f64| match (0.5..=2.0).contains(&x) {
@@ -155,7 +155,7 @@ impl Allowed {
     }
 
     pub fn inverse_sqrt(self) -> Allowed {
-        if !(self.low > 0.0) || self.is_anything() {
+        if self.low.is_nan() || self.low <= 0.0 || self.is_anything() {
             return self.anything();
         }
         let root = |x: f64| 1.0 / x.sqrt();

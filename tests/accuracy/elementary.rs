@@ -85,7 +85,7 @@ fn beyond(format: Format) -> Range<'static> {
 fn unit(format: Format) -> Range<'static> {
     Range {
         focus: &[(-1.0, 1.0), (0.99, 1.0), (-1.0, -0.99)],
-        near: &[-1.0, -0.5, 0.5, 1.0, 0.707_106_781_186_547_5],
+        near: &[-1.0, -0.5, 0.5, 1.0, std::f64::consts::FRAC_1_SQRT_2],
         ..from(-1.0, 1.0, format)
     }
 }
@@ -95,9 +95,9 @@ fn positive(format: Format) -> Range<'static> {
         focus: &[(0.5, 2.0), (0.9, 1.1), (0.0, 100.0)],
         near: &[
             0.5,
-            0.707_106_781_186_547_5,
+            std::f64::consts::FRAC_1_SQRT_2,
             1.0,
-            1.414_213_562_373_095,
+            std::f64::consts::SQRT_2,
             2.0,
         ],
         ..from(0.0, INFINITE, format)

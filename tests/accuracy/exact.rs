@@ -57,7 +57,9 @@ const FLOATS: &[(&str, &str, usize, OnFloats)] = &[
     ),
 ];
 
-const COMPARISONS: [(&str, fn(f64, f64) -> bool); 6] = [
+type Comparison = fn(f64, f64) -> bool;
+
+const COMPARISONS: [(&str, Comparison); 6] = [
     ("==", |x, y| x == y),
     ("!=", |x, y| x != y),
     ("<", |x, y| x < y),

@@ -85,8 +85,8 @@ formulas! {
     "fma" "fma(a, b, c)" "x * y + z" [a b c] a.fma(b, c);
     "sqrt" "sqrt(a)" "1 / inverseSqrt(x)" [a] a.sqrt();
     "fract" "fract(a)" "x - floor(x)" [a] a.sub(a.floor());
-    "degrees" "degrees(a)" "x * 57.29…" [a] a.mul(a.constant(57.295_779_513_082_322_865));
-    "radians" "radians(a)" "x * 0.01745…" [a] a.mul(a.constant(0.017_453_292_519_943_295_474));
+    "degrees" "degrees(a)" "x * 57.29…" [a] a.mul(a.constant(57.295_779_513_082_32));
+    "radians" "radians(a)" "x * 0.01745…" [a] a.mul(a.constant(0.017_453_292_519_943_295));
     "mix" "mix(a, b, c)" "x * (1 - z) + y * z" [a b c] a.mul(c.constant(1.0).sub(c)).add(b.mul(c));
     "smoothstep" "smoothstep(a, b, c)" "its formula" [a b c] smoothstep(a, b, c);
     "dot, 2" "dot(vec2(a, b), vec2(c, d))" "its formula" [a b c d] dot([a, b], [c, d]);

@@ -324,7 +324,7 @@ pub fn elementary(
                 });
             }
         }
-        if ours.is_some_and(|most| !(off <= most)) {
+        if ours.is_some_and(|most| off > most) {
             let place = show(&columns, at);
             row.fail(|| format!("{place}: saw {value:e}, which is {off:.2} ULP from {rough:e}"));
         }

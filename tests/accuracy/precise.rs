@@ -114,8 +114,11 @@ pub fn nearest(x: &Big) -> f64 {
     scaled(x, 0)
 }
 
-/// By how many units in the last place of f64 `seen` is off.
+/// By how many units in the last place of f64 `seen` is off; infinitely many if it is no number.
 pub fn error(truth: &Big, seen: f64) -> f64 {
+    if !seen.is_finite() {
+        return f64::INFINITY;
+    }
     let near = nearest(truth);
     let unit = Format::F64.ulp(near);
     let exponent = if unit < power(-1022) {
