@@ -10,7 +10,7 @@ use super::elementary::Elementary;
 use super::exact::Exact;
 use super::format::Format;
 use super::formulas::Formula;
-use super::number::{Real, Rounded};
+use super::number::{Rounded, error};
 use super::points;
 use super::precise::{self, Precise};
 
@@ -89,25 +89,6 @@ fn show(columns: &Columns, at: usize) -> String {
 fn floats(format: Format, columns: &Columns, at: usize) -> Vec<f64> {
     let row = columns.row(at);
     row.iter().map(|&bits| format.decode(bits)).collect()
-}
-
-/// In units in the last place. A result beyond the range is infinity, as one unit after the last number.
-fn error(format: Format, truth: Real, seen: f64) -> f64 {
-    let end = format.max() + format.ulp(format.max());
-    let finite = |x: f64| if x.is_infinite() { end.copysign(x) } else { x };
-    if truth.near.abs() >= end {
-        return if seen == f64::INFINITY.copysign(truth.near) {
-            0.0
-        } else {
-            (truth.near - finite(seen)).abs() / format.ulp(end)
-        };
-    }
-    let off = (finite(seen) - truth.near) - truth.rest;
-    if off.is_nan() {
-        f64::INFINITY
-    } else {
-        off.abs() / format.ulp(truth.near)
-    }
 }
 
 fn same(ty: Type, seen: u64, expected: u64) -> bool {

@@ -188,3 +188,22 @@ impl Number for Real {
         if self.near < 0.0 { yes } else { no }
     }
 }
+
+/// How far a result is off, in units in the last place. A result beyond the range is infinity, as one unit after the last number.
+pub fn error(format: Format, truth: Real, seen: f64) -> f64 {
+    let end = format.max() + format.ulp(format.max());
+    let finite = |x: f64| if x.is_infinite() { end.copysign(x) } else { x };
+    if truth.near.abs() >= end {
+        return if seen == f64::INFINITY.copysign(truth.near) {
+            0.0
+        } else {
+            (truth.near - finite(seen)).abs() / format.ulp(end)
+        };
+    }
+    let off = (finite(seen) - truth.near) - truth.rest;
+    if off.is_nan() {
+        f64::INFINITY
+    } else {
+        off.abs() / format.ulp(truth.near)
+    }
+}
