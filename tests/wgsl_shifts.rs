@@ -226,3 +226,24 @@ fn other_constants_are_refused_where_a_shift_loses_what_they_are() {
     assert!(error.message().contains("does not fit"), "{error}");
     is("override N: u32 = 31;", "out[0] = -1 >> N;", -1);
 }
+
+#[test]
+fn counts_that_are_not_computed_when_a_program_is_loaded_are_refused() {
+    for count in [
+        "bitcast<u32>(1f)",
+        "extractBits(255u, 0u, 8u)",
+        "u32(ldexp(1.0, 6))",
+        "u32(modf(64.5).whole)",
+        "pack4xU8(vec4(64u))",
+        "unpack4xU8(64u).x",
+    ] {
+        for shifted in ["-5", "(4 - 9)", "A"] {
+            let body = format!("const A = -5; out[0] = {shifted} >> {count};");
+            let error = refused("", &body);
+            assert!(error.message().contains("is not known"), "{error}");
+        }
+        // What is shifted is no constant, or the count is none.
+        is("", &format!("let x = -1; out[0] = (x - 0) >> {count};"), -1);
+        is("", &format!("let n = {count}; out[0] = -1 >> n;"), -1);
+    }
+}

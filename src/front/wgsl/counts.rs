@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::shifts;
 use super::tokens::{Token, tokens};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ir::{Source, Span};
 
 /// After so many counts the next one is refused: each is a reading of the text.
@@ -23,6 +23,9 @@ pub fn lowered(
     is_valid: impl Fn(&str) -> bool,
 ) -> Result<Option<String>> {
     let mut sites = sites(text);
+    if let Some(site) = sites.iter().find(|site| is_unclear(&text[(*site).clone()])) {
+        return Err(unclear(source, site));
+    }
     let mut text = text.to_string();
     for round in 0.. {
         let Some(found) = long(source, &text, &sites)? else {
@@ -50,6 +53,20 @@ pub fn lowered(
 fn span(site: &Range<usize>) -> Span {
     let at = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
     Span::new(at(site.start), at(site.end))
+}
+
+/// Whether a constant count has parts that naga does not compute: it would be taken modulo the width.
+fn is_unclear(count: &str) -> bool {
+    tokens(count).any(|token| is_left_to_later(token.text))
+}
+
+fn unclear(source: &Source, site: &Range<usize>) -> Error {
+    source
+        .error(
+            span(site),
+            "by how much a constant is shifted right is not known when the program is loaded",
+        )
+        .with_fix("Write the count as a number, or give it a name with `let`.")
 }
 
 /// With 63 in the place of the count, if there is room for it.
@@ -86,12 +103,7 @@ fn long(source: &Source, text: &str, sites: &[Range<usize>]) -> Result<Option<us
         Some((found, _)) if error.message().contains("ivision by zero") => Ok(Some(found)),
         _ => {
             let site = found.map_or(&sites[0], |(found, _)| &sites[found]);
-            Err(source
-                .error(
-                    span(site),
-                    "whether a constant is shifted right by 64 bits or more is not clear here",
-                )
-                .with_fix("Write the count as a number."))
+            Err(unclear(source, site))
         }
     }
 }
@@ -193,9 +205,12 @@ fn is_name(word: &str) -> bool {
 /// suffix is not.
 fn may_be_constant(tokens: &[Token<'_>], last: usize, constants: &HashMap<&str, u64>) -> bool {
     let word = tokens[last].text;
-    let is_member = last > 0 && tokens[last - 1].text == ".";
     if is_name(word) {
-        return is_member || constants.contains_key(word);
+        return has_constants_only(tokens, last..last + 1, constants);
+    }
+    if let ")" | "]" = word {
+        let opened = opened(tokens, last);
+        return opened.is_some_and(|at| has_constants_only(tokens, at..last, constants));
     }
     let is_hex = word.starts_with("0x") || word.starts_with("0X");
     let suffixes: &[char] = if is_hex {
@@ -212,14 +227,33 @@ fn may_be_long(tokens: &[Token<'_>], count: Range<usize>, constants: &HashMap<&s
         // `shifts` has seen to numbers.
         return constants.get(one.text).is_some_and(|&value| value >= 64);
     }
-    count.into_iter().all(|at| {
+    has_constants_only(tokens, count, constants)
+}
+
+/// Whether all names are of constants, members, functions or types.
+fn has_constants_only(
+    tokens: &[Token<'_>],
+    range: Range<usize>,
+    constants: &HashMap<&str, u64>,
+) -> bool {
+    range.into_iter().all(|at| {
         let is_called = matches!(tokens.get(at + 1), Some(next) if matches!(next.text, "(" | "<"));
-        let is_member = tokens[at - 1].text == ".";
+        let is_member = at > 0 && tokens[at - 1].text == ".";
         let word = tokens[at].text;
         // Types stand in template lists.
-        let is_known = matches!(word, "u32" | "i32" | "true" | "false");
+        let is_known = matches!(word, "u32" | "i32" | "f32" | "f16" | "true" | "false");
         !is_name(word) || is_called || is_member || is_known || constants.contains_key(word)
     })
+}
+
+/// Whether naga leaves the function to when the program runs, whatever its operands are.
+fn is_left_to_later(word: &str) -> bool {
+    let starts = ["pack2x", "pack4x", "unpack2x", "unpack4x"];
+    starts.iter().any(|start| word.starts_with(start))
+        || matches!(
+            word,
+            "bitcast" | "extractBits" | "insertBits" | "ldexp" | "modf" | "frexp" | "quantizeToF16"
+        )
 }
 
 /// Where the operand ends that starts at `at`: signs, then a name, a number or parentheses, then what is called,
@@ -253,6 +287,19 @@ fn operand_end(tokens: &[Token<'_>], mut at: usize) -> Option<usize> {
     }
 }
 
+/// Where the parenthesis or bracket opens that closes at `last`.
+fn opened(tokens: &[Token<'_>], last: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    (0..=last).rev().find(|&at| {
+        match tokens[at].text {
+            ")" | "]" => depth += 1,
+            "(" | "[" => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })
+}
+
 /// After the sign that closes the one at `at`.
 fn closed(tokens: &[Token<'_>], at: usize, opens: &str, closes: &str) -> Option<usize> {
     let mut depth = 0usize;
@@ -279,7 +326,7 @@ mod tests {
 
     #[test]
     fn counts_that_may_be_long_constants_are_found() {
-        let cases: [(&str, &[&str]); 14] = [
+        let cases: [(&str, &[&str]); 17] = [
             ("const N = 64; const X = -1 >> N;", &["N"]),
             ("const N = 7; const X = -1 >> N;", &[]),
             (
@@ -301,6 +348,9 @@ mod tests {
                 "const N = 1 << 6; const X = -9 >> (N >> N);",
                 &["(N >> N)", "N"],
             ),
+            ("const N = 64; let y = (x + 1) >> N;", &[]),
+            ("const N = 64; let y = x[N] >> N;", &["N"]),
+            ("const N = 64; let y = (N - 65) >> N;", &["N"]),
             ("x >>= N;", &[]),
             ("const X = -0x1f >> (64 + 0);", &["(64 + 0)"]),
         ];
