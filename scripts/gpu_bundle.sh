@@ -11,7 +11,7 @@ mkdir -p "$out/stage/rust" "$out/stage/c" "$out/stage/lib" "$out/stage/include"
 
 # Test executables hold the library each, nearly the same bytes: they are packed together.
 "$cargo" test --locked --no-run --message-format=json --lib \
-  --test barriers --test conformance --test differential --test layout --test limits --test uniformity --test vello \
+  --test accuracy --test barriers --test conformance --test differential --test layout --test limits --test uniformity --test vello \
   --test wgsl_atomics --test wgsl_control --test wgsl_math --test wgsl_memory --test wgsl_subgroups >"$out/build.json"
 python3 - "$out/build.json" >"$out/executables" <<'PYTHON'
 import json, sys
@@ -47,6 +47,7 @@ strip -o "$out/stage/cuda/kernels" "$out/cmake/kernels"
 strip -o "$out/stage/launch/launch" "$out/cmake/launch"
 rm -rf "$out/cmake"
 cp examples/c/*.wgsl "$out/stage/"
+cp docs/accuracy.md "$out/stage/"
 
 vectors=../shared/conformance
 if [ -d "$vectors" ]; then

@@ -47,6 +47,9 @@ for section in $sections; do
       for test in barriers layout limits uniformity vello wgsl_atomics wgsl_control wgsl_math wgsl_memory wgsl_subgroups; do
         check "rust-$test" 60 rust/$test
       done
+      # The document comes back with the device's column as measured.
+      cp accuracy.md "$logs/accuracy.md"
+      VYRE_ACCURACY_TABLE=$logs/accuracy.md check rust-accuracy 240 rust/accuracy --nocapture
       check rust-lib 120 rust/vyre cuda::
       ;;
     c)

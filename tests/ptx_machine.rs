@@ -2,6 +2,8 @@
 //!
 //! `VYRE_DIFF_SEEDS` says how many random programs, `VYRE_DIFF_START` from which seed on.
 
+#[path = "ptx/accuracy.rs"]
+mod accuracy;
 #[path = "ptx/compute.rs"]
 mod compute;
 #[path = "ptx/decode.rs"]
@@ -12,6 +14,7 @@ mod eval;
 mod generate;
 #[path = "ptx/groups.rs"]
 mod groups;
+mod harness;
 #[path = "ptx/loops.rs"]
 mod loops;
 #[path = "ptx/machine.rs"]

@@ -195,14 +195,30 @@ pub fn function(op: MathOp, of: Scalar) -> Helper {
         Cosh(x) = x.cosh();
         Tanh(x) = x.tanh();
         Asinh(x) = x.asinh();
-        Acosh(x) = x.acosh();
-        Atanh(x) = x.atanh();
+        Acosh(x) = acosh(x);
+        Atanh(x) = atanh(x);
         Exp(x) = x.exp();
         Exp2(x) = x.exp2();
         Log(x) = x.ln();
         Log2(x) = x.log2();
         Pow(x, y) = x.powf(y);
     }
+}
+
+/// From how far `x` is above one, so that nothing cancels near it; NaN below.
+fn acosh(x: f64) -> f64 {
+    // Here the root is `x` to more digits than there are, and its square may be too large.
+    if x > 2f64.powi(30) {
+        return x.ln() + std::f64::consts::LN_2;
+    }
+    let above = x - 1.0;
+    (above + (above * (above + 2.0)).sqrt()).ln_1p()
+}
+
+/// From the magnitude: with a negative `x` the quotient would cancel what is added to it.
+fn atanh(x: f64) -> f64 {
+    let size = x.abs();
+    (0.5 * (2.0 * size / (1.0 - size)).ln_1p()).copysign(x)
 }
 
 /// Fraction in [0.5, 1) and exponent; zero, infinity and NaN come back with exponent 0.
@@ -251,6 +267,21 @@ mod tests {
         }
         assert_eq!(frexp(0.0), (0.0, 0));
         assert_eq!(frexp(f64::INFINITY), (f64::INFINITY, 0));
+    }
+
+    #[test]
+    fn inverse_hyperbolic_functions_keep_their_digits_at_the_edges() {
+        // sqrt(2t) for t = 2^-52, and the logarithms of large numbers' doubles.
+        assert_eq!(acosh(1f64.next_up()), 2.107_342_425_544_701_7e-8);
+        assert_eq!(acosh(f64::MAX), 710.475_860_073_943_9);
+        assert_eq!(acosh(1.0), 0.0);
+        assert!(acosh(0.5).is_nan() && acosh(f64::NEG_INFINITY).is_nan());
+        let below = 1f64.next_down();
+        assert_eq!(atanh(-below), -atanh(below));
+        assert_eq!(atanh(-below), -18.714_973_875_118_524);
+        assert_eq!(atanh(-0.0).to_bits(), (-0f64).to_bits());
+        assert_eq!(atanh(-1.0), f64::NEG_INFINITY);
+        assert!(atanh(1.5).is_nan());
     }
 
     #[test]

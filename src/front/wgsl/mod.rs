@@ -7,12 +7,13 @@
 //! `pointer` and `memory` where variables live and how they are reached, `globals` the module's
 //! variables that `reach` finds in use. `layout` places the members of structures (with `attributes`, which naga forgets), `types` holds what types are made of, `indexed` which arrays need memory, `features` what is
 //! refused, and `barrier` is about `gridBarrier()`
-//! and `subgroup` lowers what subgroups do. `shifts` is around a fault of naga's arithmetic.
+//! and `subgroup` lowers what subgroups do. `shifts` and `counts` are around a fault of naga's arithmetic.
 
 mod atomic;
 mod attributes;
 mod barrier;
 mod call;
+mod counts;
 mod entry;
 mod expression;
 mod features;

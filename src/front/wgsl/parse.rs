@@ -10,7 +10,7 @@ use naga::{Module, WithSpan};
 
 use super::layout::{self, Alignments};
 use super::lower::clamp;
-use super::{attributes, barrier, entry, features, shifts, subgroup};
+use super::{attributes, barrier, counts, entry, features, shifts, subgroup};
 use crate::error::{Error, Result};
 use crate::ir::{Source, Span};
 
@@ -49,7 +49,9 @@ pub fn parse(source: &Source) -> Result<(Module, ModuleInfo, Alignments)> {
     let text = barrier::with_declaration(&text);
     let read = read(source, &text)?;
     // What naga refuses as it stands is refused; the other text is only for its arithmetic.
-    match shifts::lowered(&text) {
+    let numbers = shifts::lowered(&text);
+    let text = numbers.as_deref().unwrap_or(&text);
+    match counts::lowered(source, text, |text| self::read(source, text).is_ok())?.or(numbers) {
         Some(text) => self::read(source, &text),
         None => Ok(read),
     }

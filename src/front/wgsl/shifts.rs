@@ -2,6 +2,7 @@
 //!
 //! `-1 >> 64u` is -1 where the left side is an abstract integer, and naga computes 0. A shift by 63
 //! gives what a longer one should, so naga is shown that. Other types of integers refuse such counts.
+//! Here are the counts that are written as numbers; `counts` is about the others.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use super::tokens::{Token, tokens};
 pub fn lowered(text: &str) -> Option<String> {
     let tokens: Vec<Token<'_>> = tokens(text).collect();
     let mut counts = Vec::new();
-    for at in shifts(&tokens) {
+    for at in places(&tokens) {
         operand(&tokens[at + 2..], &mut counts);
     }
     if counts.is_empty() {
@@ -28,7 +29,7 @@ pub fn lowered(text: &str) -> Option<String> {
 
 /// The places of the operator `>>`, told from the ends of two template lists as the
 /// specification's "template list discovery" does.
-fn shifts(tokens: &[Token<'_>]) -> Vec<usize> {
+pub fn places(tokens: &[Token<'_>]) -> Vec<usize> {
     let mut found = Vec::new();
     // Of each `<` that may open a list: how many parentheses are around it.
     let mut candidates: Vec<usize> = Vec::new();
@@ -112,7 +113,8 @@ fn operand<'a>(tokens: &[Token<'a>], counts: &mut Vec<(Range<usize>, &'a str)>) 
     }
 }
 
-fn number(word: &str) -> Option<(u64, &str)> {
+/// An integer's value and its suffix.
+pub fn number(word: &str) -> Option<(u64, &str)> {
     let digits = word.strip_suffix(['u', 'i']).unwrap_or(word);
     let value = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
         Some(hex) => u64::from_str_radix(hex, 16),
