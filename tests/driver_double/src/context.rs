@@ -1,0 +1,122 @@
+//! The device's one context: who holds it, on which threads it is current, and what ended it.
+
+use std::cell::RefCell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering::SeqCst};
+
+use crate::{memory, module, stream};
+
+/// The primary context's handle.
+pub const PRIMARY: usize = 0xc0 << 40;
+
+static INITIALISED: AtomicBool = AtomicBool::new(false);
+static RETAINED: Mutex<u64> = Mutex::new(0);
+static STICKY: AtomicI32 = AtomicI32::new(0);
+/// Entries of all threads' stacks.
+static ENTERED: AtomicI64 = AtomicI64::new(0);
+static VIOLATIONS: AtomicU64 = AtomicU64::new(0);
+static LEAKED: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    static STACK: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+pub fn initialise() {
+    INITIALISED.store(true, SeqCst);
+}
+
+pub fn is_initialised() -> bool {
+    INITIALISED.load(SeqCst)
+}
+
+/// The code that every call gives from now on; 0 while the context works.
+pub fn sticky() -> i32 {
+    STICKY.load(SeqCst)
+}
+
+/// Ends the context: the first cause stands.
+pub fn fail(code: i32) {
+    let _ = STICKY.compare_exchange(0, code, SeqCst, SeqCst);
+}
+
+/// Something that no driver would have let pass in silence.
+pub fn violation(what: std::fmt::Arguments<'_>) {
+    VIOLATIONS.fetch_add(1, SeqCst);
+    eprintln!("driver double: {what}");
+}
+
+pub fn violations() -> u64 {
+    VIOLATIONS.load(SeqCst)
+}
+
+pub fn retained() -> u64 {
+    *RETAINED.lock().expect("nothing panics under this lock")
+}
+
+pub fn entered() -> i64 {
+    ENTERED.load(SeqCst)
+}
+
+/// What was still there when the context ended, over the process's life.
+pub fn leaked() -> u64 {
+    LEAKED.load(SeqCst)
+}
+
+pub fn retain() {
+    *RETAINED.lock().expect("nothing panics under this lock") += 1;
+}
+
+/// The last release ends the context with all that is in it.
+pub fn release() -> bool {
+    let mut retained = RETAINED.lock().expect("nothing panics under this lock");
+    if *retained == 0 {
+        return false;
+    }
+    *retained -= 1;
+    if *retained == 0 {
+        let left = [
+            ("streams", stream::STREAMS.len()),
+            ("events", stream::EVENTS.len()),
+            ("modules", module::MODULES.len()),
+            ("pools", memory::POOLS.len()),
+            ("allocations", memory::allocations()),
+        ];
+        for (what, count) in left {
+            if count > 0 {
+                eprintln!("driver double: {count} {what} were left when the context ended");
+            }
+            LEAKED.fetch_add(count as u64, SeqCst);
+        }
+        stream::STREAMS.clear();
+        stream::EVENTS.clear();
+        module::MODULES.clear();
+        module::FUNCTIONS.clear();
+        memory::clear();
+        STICKY.store(0, SeqCst);
+    }
+    true
+}
+
+pub fn current() -> usize {
+    STACK.with_borrow(|stack| stack.last().copied().unwrap_or(0))
+}
+
+pub fn is_current() -> bool {
+    current() == PRIMARY && retained() > 0
+}
+
+/// How often this thread has entered.
+pub fn depth() -> usize {
+    STACK.with_borrow(Vec::len)
+}
+
+pub fn push(context: usize) {
+    ENTERED.fetch_add(1, SeqCst);
+    STACK.with_borrow_mut(|stack| stack.push(context));
+}
+
+pub fn pop() -> Option<usize> {
+    let popped = STACK.with_borrow_mut(Vec::pop)?;
+    ENTERED.fetch_sub(1, SeqCst);
+    Some(popped)
+}
