@@ -1,6 +1,6 @@
 //! The device's one context: who holds it, on which threads it is current, and what ended it.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering::SeqCst};
 
@@ -17,8 +17,17 @@ static ENTERED: AtomicI64 = AtomicI64::new(0);
 static VIOLATIONS: AtomicU64 = AtomicU64::new(0);
 static LEAKED: AtomicU64 = AtomicU64::new(0);
 
+/// A thread's contexts, the current one last. It needs no end of its own, so that it is there in exit handlers, too.
+#[derive(Clone, Copy)]
+struct Stack {
+    contexts: [usize; DEEPEST],
+    depth: usize,
+}
+
+const DEEPEST: usize = 64;
+
 thread_local! {
-    static STACK: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    static STACK: Cell<Stack> = const { Cell::new(Stack { contexts: [0; DEEPEST], depth: 0 }) };
 }
 
 pub fn initialise() {
@@ -98,7 +107,11 @@ pub fn release() -> bool {
 }
 
 pub fn current() -> usize {
-    STACK.with_borrow(|stack| stack.last().copied().unwrap_or(0))
+    let stack = STACK.get();
+    match stack.depth {
+        0 => 0,
+        depth => stack.contexts[depth - 1],
+    }
 }
 
 pub fn is_current() -> bool {
@@ -107,16 +120,25 @@ pub fn is_current() -> bool {
 
 /// How often this thread has entered.
 pub fn depth() -> usize {
-    STACK.with_borrow(Vec::len)
+    STACK.get().depth
 }
 
 pub fn push(context: usize) {
+    let mut stack = STACK.get();
+    if stack.depth == DEEPEST {
+        return violation(format_args!("{DEEPEST} contexts are pushed on one thread"));
+    }
+    stack.contexts[stack.depth] = context;
+    stack.depth += 1;
+    STACK.set(stack);
     ENTERED.fetch_add(1, SeqCst);
-    STACK.with_borrow_mut(|stack| stack.push(context));
 }
 
 pub fn pop() -> Option<usize> {
-    let popped = STACK.with_borrow_mut(Vec::pop)?;
+    let mut stack = STACK.get();
+    let popped = current();
+    stack.depth = stack.depth.checked_sub(1)?;
+    STACK.set(stack);
     ENTERED.fetch_sub(1, SeqCst);
     Some(popped)
 }

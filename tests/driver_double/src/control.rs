@@ -8,7 +8,9 @@ use crate::{context, memory, module, stream};
 
 fn text<'t>(pointer: *const c_char) -> &'t str {
     // SAFETY: the caller passes a text that ends with a NUL and lives for the call.
-    unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or_default()
+    unsafe { CStr::from_ptr(pointer) }
+        .to_str()
+        .unwrap_or_default()
 }
 
 /// Puts a script of faults in force (see `fault`), and starts counting uses anew. 0 if it is one.

@@ -86,7 +86,10 @@ pub fn set(text: &str) -> Result<(), String> {
 }
 
 fn parse(text: &str) -> Result<Script, String> {
-    let rules = text.split(';').map(str::trim).filter(|rule| !rule.is_empty());
+    let rules = text
+        .split(';')
+        .map(str::trim)
+        .filter(|rule| !rule.is_empty());
     Ok(Script {
         rules: rules.map(rule).collect::<Result<_, _>>()?,
         ..Script::default()

@@ -62,6 +62,10 @@ impl<T> Table<T> {
         found
     }
 
+    pub fn retain(&self, is_kept: impl Fn(&T) -> bool) {
+        self.with(|known, _| known.retain(|_, value| is_kept(value)));
+    }
+
     pub fn all(&self) -> Vec<Arc<T>> {
         self.with(|known, _| known.values().cloned().collect())
     }

@@ -21,7 +21,8 @@ pub const ALIGN: usize = 512;
 /// Smaller allocations begin with bytes that nobody takes for zeros.
 const SPOILT: usize = 1 << 20;
 const SPOIL: u8 = 0xa5;
-const TOTAL: u64 = 16 << 30;
+/// Little enough to be used up by a test.
+const TOTAL: u64 = 1 << 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -251,10 +252,12 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, size: usize) {
     unsafe {
         match size {
             4 if is_aligned(to as usize) => {
-                AtomicU32::from_ptr(to.cast()).store(from.cast::<u32>().read_unaligned(), Ordering::Release);
+                AtomicU32::from_ptr(to.cast())
+                    .store(from.cast::<u32>().read_unaligned(), Ordering::Release);
             }
             8 if is_aligned(to as usize) => {
-                AtomicU64::from_ptr(to.cast()).store(from.cast::<u64>().read_unaligned(), Ordering::Release);
+                AtomicU64::from_ptr(to.cast())
+                    .store(from.cast::<u64>().read_unaligned(), Ordering::Release);
             }
             _ => std::ptr::copy(from, to, size),
         }

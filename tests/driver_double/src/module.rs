@@ -62,7 +62,9 @@ pub fn load(text: &str) -> Result<Module, (i32, String)> {
     let parsed = parse(text).map_err(complain)?;
     if parsed.version > NEWEST_PTX {
         let (major, minor) = parsed.version;
-        let log = format!("ptxas application ptx input, line 1; fatal   : Unsupported .version {major}.{minor}\n");
+        let log = format!(
+            "ptxas application ptx input, line 1; fatal   : Unsupported .version {major}.{minor}\n"
+        );
         return Err((UNSUPPORTED_PTX_VERSION, log));
     }
     if parsed.target > COMPUTE_CAPABILITY {
@@ -141,7 +143,10 @@ impl Function {
         let threads = block.iter().map(|&n| u64::from(n)).product::<u64>();
         let is_wrong = (grid.iter().chain(&block)).any(|&n| n == 0)
             || threads > u64::from(BLOCK_THREADS)
-            || self.kernel.required.is_some_and(|required| required != block)
+            || self
+                .kernel
+                .required
+                .is_some_and(|required| required != block)
             || dynamic > self.dynamic_most.load(SeqCst);
         if is_wrong {
             return Err(INVALID_VALUE);

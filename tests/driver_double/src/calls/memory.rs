@@ -28,7 +28,9 @@ impl Place {
     /// A range of the device's; one that is not within an allocation is noted.
     fn on_device(address: u64, size: usize) -> Result<Place, c_int> {
         let Some((kept, at)) = range(address, size) else {
-            context::violation(format_args!("{size} bytes at {address:#x} are not within an allocation"));
+            context::violation(format_args!(
+                "{size} bytes at {address:#x} are not within an allocation"
+            ));
             return Err(INVALID_VALUE);
         };
         Ok(Place {
@@ -45,10 +47,18 @@ impl Place {
         let is_locked = |found: &std::sync::Arc<memory::Allocation>| found.kind == Kind::Host;
         match find(at as u64).filter(is_locked) {
             Some(found) if (at as u64) + size as u64 > found.end() => {
-                context::violation(format_args!("a copy goes past the end of page-locked memory"));
+                context::violation(format_args!(
+                    "a copy goes past the end of page-locked memory"
+                ));
                 Err(INVALID_VALUE)
             }
-            Some(found) => Ok((Place { _kept: Some(found), at }, true)),
+            Some(found) => Ok((
+                Place {
+                    _kept: Some(found),
+                    at,
+                },
+                true,
+            )),
             None => Ok((Place { _kept: None, at }, false)),
         }
     }

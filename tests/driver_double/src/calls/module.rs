@@ -42,7 +42,8 @@ fn write_log(log: &str, count: c_uint, options: *mut c_int, values: *mut *mut c_
     let length = log.len().min((room as usize).saturating_sub(1));
     // SAFETY: the buffer has as much room as the other option says.
     unsafe {
-        to.cast::<u8>().copy_from_nonoverlapping(log.as_ptr(), length);
+        to.cast::<u8>()
+            .copy_from_nonoverlapping(log.as_ptr(), length);
         to.cast::<u8>().add(length).write(0);
     }
 }
@@ -63,6 +64,7 @@ driver! {
 
     Release fn cuModuleUnload(module: usize) {
         synchronise_all();
+        FUNCTIONS.retain(|function| function.module != module);
         MODULES.remove(module).map_or(INVALID_HANDLE, |_| SUCCESS)
     }
 

@@ -151,12 +151,14 @@ impl Machine<'_> {
         block.local.fill(0xa5);
         block.registers.fill(0xdead_beef_dead_beef);
         block.threads.clear();
-        block.threads.extend((0..size.iter().product::<u32>()).map(|n| Thread {
-            id: id(n.into(), size),
-            pc: 0,
-            state: State::Runs,
-            vote: None,
-        }));
+        block
+            .threads
+            .extend((0..size.iter().product::<u32>()).map(|n| Thread {
+                id: id(n.into(), size),
+                pc: 0,
+                state: State::Runs,
+                vote: None,
+            }));
     }
 
     /// Lets a block go on until all of it waits; whether any of it did more than wait.
@@ -192,7 +194,9 @@ impl Machine<'_> {
         if !threads.iter().all(is_stopped) || threads.iter().all(|t| t.state == State::Done) {
             return false;
         }
-        let any = threads.iter().any(|thread| matches!(thread.vote, Some((_, true))));
+        let any = threads
+            .iter()
+            .any(|thread| matches!(thread.vote, Some((_, true))));
         let per_thread = self.launch.kernel.registers;
         for (at, thread) in threads.iter_mut().enumerate() {
             if thread.state == State::Waits {
@@ -210,7 +214,10 @@ impl Machine<'_> {
     fn meet(&mut self, block: &mut Block, start: usize) -> Result<bool, Fault> {
         let end = block.threads.len().min(start + 32);
         let threads = &block.threads[start..end];
-        if threads.iter().any(|thread| matches!(thread.state, State::Runs | State::Yields)) {
+        if threads
+            .iter()
+            .any(|thread| matches!(thread.state, State::Runs | State::Yields))
+        {
             return Ok(false);
         }
         let joining = threads.iter().filter(|thread| thread.state == State::Joins);
@@ -237,7 +244,8 @@ impl Machine<'_> {
         for (at, result) in (start..end).zip(results) {
             if let Some(result) = result {
                 if let Some(target) = target {
-                    block.registers[at * kernel.registers + target.register as usize] = result & target.mask;
+                    block.registers[at * kernel.registers + target.register as usize] =
+                        result & target.mask;
                 }
                 block.threads[at].state = State::Runs;
                 block.threads[at].pc += 1;
@@ -270,14 +278,23 @@ impl Machine<'_> {
     fn fault(&self, code: i32, instruction: &Instruction, what: &str) -> Fault {
         Fault {
             code,
-            what: format!("`{}`, line {}: {what}", self.launch.kernel.name, instruction.line),
+            what: format!(
+                "`{}`, line {}: {what}",
+                self.launch.kernel.name, instruction.line
+            ),
         }
     }
 
     /// The invocation's turn; whether it did more than look for something.
     fn go(&mut self, block: &mut Block, at: usize) -> Result<bool, Fault> {
         let kernel = &*self.launch.kernel;
-        let Block { id, shared, local, registers, threads } = block;
+        let Block {
+            id,
+            shared,
+            local,
+            registers,
+            threads,
+        } = block;
         let registers = &mut registers[at * kernel.registers..][..kernel.registers];
         let local = &mut local[at * kernel.local..][..kernel.local];
         let thread = &mut threads[at];
@@ -299,7 +316,12 @@ impl Machine<'_> {
             };
             match &instruction.kind {
                 Kind::Quick { op, target, args } => {
-                    let args = args.map(|arg| value(self, arg, registers));
+                    // Not by `map`, which is not inlined.
+                    let args = [
+                        value(self, args[0], registers),
+                        value(self, args[1], registers),
+                        value(self, args[2], registers),
+                    ];
                     registers[target.register as usize] = quick::compute(*op, args) & target.mask;
                 }
                 Kind::Branch(to) => pc = *to,
@@ -309,7 +331,8 @@ impl Machine<'_> {
                 }
                 Kind::Barrier(vote) => {
                     thread.state = State::Waits;
-                    thread.vote = vote.map(|(target, own)| (target, value(self, own, registers) & 1 == 1));
+                    thread.vote =
+                        vote.map(|(target, own)| (target, value(self, own, registers) & 1 == 1));
                     break;
                 }
                 Kind::Warp { .. } => {
@@ -320,10 +343,18 @@ impl Machine<'_> {
                 }
                 Kind::Nothing => {}
                 Kind::Compute { op, target, args } => {
-                    let args: Vec<u64> = args.iter().map(|&arg| value(self, arg, registers)).collect();
+                    let args: Vec<u64> = args
+                        .iter()
+                        .map(|&arg| value(self, arg, registers))
+                        .collect();
                     registers[target.register as usize] = compute::compute(op, &args) & target.mask;
                 }
-                Kind::Load { targets, from, waits, reports } => {
+                Kind::Load {
+                    targets,
+                    from,
+                    waits,
+                    reports,
+                } => {
                     let place = value(self, from.base, registers).wrapping_add(from.offset);
                     let size = from.size * targets.len();
                     let bytes = self.place(instruction, from, place, size, shared, local)?;
@@ -351,7 +382,13 @@ impl Machine<'_> {
                         write(bytes.wrapping_add(n * to.size), to.size, to.space, new);
                     }
                 }
-                Kind::Atomic { target, at, op, values, arrives } => {
+                Kind::Atomic {
+                    target,
+                    at,
+                    op,
+                    values,
+                    arrives,
+                } => {
                     let place = value(self, at.base, registers).wrapping_add(at.offset);
                     let mut given = [0; 2];
                     for (to, &from) in given.iter_mut().zip(values) {
@@ -395,7 +432,9 @@ impl Machine<'_> {
             return Err(self.fault(MISALIGNED_ADDRESS, instruction, &what));
         }
         let within = |bytes: *mut u8, room: usize| {
-            let fits = at.checked_add(size as u64).is_some_and(|end| end <= room as u64);
+            let fits = at
+                .checked_add(size as u64)
+                .is_some_and(|end| end <= room as u64);
             fits.then(|| bytes.wrapping_add(at as usize))
         };
         let found = match address.space {
@@ -408,7 +447,10 @@ impl Machine<'_> {
             Space::Global => self.global(at, size),
         };
         found.ok_or_else(|| {
-            let what = format!("{size} bytes at {at:#x} of {:?} memory are not there", address.space);
+            let what = format!(
+                "{size} bytes at {at:#x} of {:?} memory are not there",
+                address.space
+            );
             self.fault(ILLEGAL_ADDRESS, instruction, &what)
         })
     }

@@ -23,7 +23,14 @@ pub enum Operand {
 
 /// The value of a word that is a number.
 pub fn number(text: &str) -> Option<u64> {
-    for (prefix, radix) in [("0f", 16), ("0F", 16), ("0d", 16), ("0D", 16), ("0x", 16), ("0X", 16)] {
+    for (prefix, radix) in [
+        ("0f", 16),
+        ("0F", 16),
+        ("0d", 16),
+        ("0D", 16),
+        ("0x", 16),
+        ("0X", 16),
+    ] {
         if let Some(digits) = text.strip_prefix(prefix) {
             return u64::from_str_radix(digits.trim_end_matches('U'), radix).ok();
         }

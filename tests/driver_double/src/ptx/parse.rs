@@ -75,7 +75,11 @@ pub fn parse(text: &str) -> Result<Parsed> {
             ".target" => {
                 let name = parser.name()?;
                 let digits = name.trim_start_matches("sm_").trim_end_matches(['a', 'f']);
-                target = Some(digits.parse().map_err(|_| parser.complain(format!("Unknown .target '{name}'")))?);
+                target = Some(
+                    digits
+                        .parse()
+                        .map_err(|_| parser.complain(format!("Unknown .target '{name}'")))?,
+                );
                 while parser.peek() == Some(",") {
                     parser.at += 2;
                 }
@@ -99,10 +103,19 @@ pub fn parse(text: &str) -> Result<Parsed> {
                 let kernel = parser.entry()?;
                 parser.module.kernels.push(kernel);
             }
-            ".file" => while parser.peek().is_some_and(|word| number(word).is_some() || word.starts_with(['"', ','])) {
-                parser.at += 1;
-            },
-            _ => return Err(parser.complain(format!("Parsing error near '{}': syntax error", word.text))),
+            ".file" => {
+                while parser
+                    .peek()
+                    .is_some_and(|word| number(word).is_some() || word.starts_with(['"', ',']))
+                {
+                    parser.at += 1;
+                }
+            }
+            _ => {
+                return Err(
+                    parser.complain(format!("Parsing error near '{}': syntax error", word.text))
+                );
+            }
         }
     }
     let end = parser.words.last().map_or(1, |word| word.line);
@@ -146,7 +159,10 @@ impl<'t> Parser<'t> {
 
     /// About the word before.
     fn complain(&self, what: String) -> Complaint {
-        let at = self.at.saturating_sub(1).min(self.words.len().saturating_sub(1));
+        let at = self
+            .at
+            .saturating_sub(1)
+            .min(self.words.len().saturating_sub(1));
         let line = self.words.get(at).map_or(1, |word| word.line);
         Complaint { line, what }
     }
@@ -191,7 +207,8 @@ impl<'t> Parser<'t> {
                     return Ok((word.to_owned(), None));
                 }
                 self.expect("]")?;
-                let count = number(count).ok_or_else(|| self.complain(format!("'{count}' is no size")))?;
+                let count =
+                    number(count).ok_or_else(|| self.complain(format!("'{count}' is no size")))?;
                 return Ok((word.to_owned(), Some(element * count as usize)));
             }
         }
@@ -201,7 +218,8 @@ impl<'t> Parser<'t> {
     fn variable(&mut self) -> Result<()> {
         let start = self.at;
         let (name, size) = self.declared()?;
-        let ty = (self.words[start..self.at].iter()).find_map(|word| width(word.text).filter(|_| word.text.starts_with('.')));
+        let ty = (self.words[start..self.at].iter())
+            .find_map(|word| width(word.text).filter(|_| word.text.starts_with('.')));
         let element = ty.unwrap_or(32) as usize / 8;
         let mut bytes = Vec::new();
         if self.peek() == Some("=") {
@@ -245,12 +263,16 @@ impl<'t> Parser<'t> {
                             self.at += 1;
                         }
                         let word = self.name()?;
-                        *place = word.parse().map_err(|_| self.complain(format!("'{word}' is no size")))?;
+                        *place = word
+                            .parse()
+                            .map_err(|_| self.complain(format!("'{word}' is no size")))?;
                     }
                     kernel.required = Some(size);
                 }
                 word if word.starts_with('.') || number(word).is_some() || word == "," => {}
-                word => return Err(self.complain(format!("Parsing error near '{word}': syntax error"))),
+                word => {
+                    return Err(self.complain(format!("Parsing error near '{word}': syntax error")));
+                }
             }
         }
         let mut shared_bytes = self.shared_bytes;
@@ -272,15 +294,23 @@ impl<'t> Parser<'t> {
                     scope.local.insert(name, kernel.local as u64);
                     kernel.local += size.unwrap_or(0).next_multiple_of(16);
                 }
-                ".loc" | ".pragma" => while self.peek().is_some_and(|word| {
-                    number(word).is_some() || word.starts_with(['"', ',', ';'])
-                }) {
-                    self.at += 1;
-                },
+                ".loc" | ".pragma" => {
+                    while self.peek().is_some_and(|word| {
+                        number(word).is_some() || word.starts_with(['"', ',', ';'])
+                    }) {
+                        self.at += 1;
+                    }
+                }
                 word if self.peek() == Some(":") => {
                     self.at += 1;
-                    if scope.labels.insert(word.to_owned(), kernel.code.len()).is_some() {
-                        return Err(self.complain(format!("Duplicate definition of label '{word}'")));
+                    if scope
+                        .labels
+                        .insert(word.to_owned(), kernel.code.len())
+                        .is_some()
+                    {
+                        return Err(
+                            self.complain(format!("Duplicate definition of label '{word}'"))
+                        );
                     }
                 }
                 _ => {
@@ -310,7 +340,8 @@ impl<'t> Parser<'t> {
         while self.peek() != Some(")") {
             self.expect(".param")?;
             let (name, size) = self.declared()?;
-            let size = size.ok_or_else(|| self.complain(format!("parameter '{name}' has no size")))?;
+            let size =
+                size.ok_or_else(|| self.complain(format!("parameter '{name}' has no size")))?;
             let at = kernel.parameter_bytes.next_multiple_of(16);
             kernel.parameters.push((at, size));
             kernel.parameter_bytes = at + size;
@@ -334,14 +365,21 @@ impl<'t> Parser<'t> {
         let mut add = |name: String| {
             let register = scope.count;
             scope.count += 1;
-            scope.registers.insert(name, Target { register, mask: mask(bits) });
+            scope.registers.insert(
+                name,
+                Target {
+                    register,
+                    mask: mask(bits),
+                },
+            );
         };
         loop {
             let name = self.name()?;
             if self.peek() == Some("<") {
                 self.at += 1;
                 let count = self.name()?;
-                let count = number(count).ok_or_else(|| self.complain(format!("'{count}' is no number")))?;
+                let count = number(count)
+                    .ok_or_else(|| self.complain(format!("'{count}' is no number")))?;
                 self.expect(">")?;
                 (0..count).for_each(|n| add(format!("{name}{n}")));
             } else {
@@ -350,7 +388,9 @@ impl<'t> Parser<'t> {
             match self.name()? {
                 "," => {}
                 ";" => return Ok(()),
-                word => return Err(self.complain(format!("Parsing error near '{word}': syntax error"))),
+                word => {
+                    return Err(self.complain(format!("Parsing error near '{word}': syntax error")));
+                }
             }
         }
     }
@@ -373,7 +413,13 @@ impl<'t> Parser<'t> {
         Ok(Instruction { guard, kind, line })
     }
 
-    fn kind(&mut self, scope: &mut Scope, op: &[&'static str], at: usize, line: u32) -> Result<Kind> {
+    fn kind(
+        &mut self,
+        scope: &mut Scope,
+        op: &[&'static str],
+        at: usize,
+        line: u32,
+    ) -> Result<Kind> {
         let is = |part: &str| op.contains(&part);
         Ok(match op[0] {
             "bra" => {
@@ -385,7 +431,11 @@ impl<'t> Parser<'t> {
             "fence" | "membar" => Kind::Nothing,
             "bar" | "barrier" if !is("warp") => {
                 let is_vote = is("red");
-                let target = if is_vote { Some(self.target_and_comma(scope)?) } else { None };
+                let target = if is_vote {
+                    Some(self.target_and_comma(scope)?)
+                } else {
+                    None
+                };
                 if self.operand(scope)? != Operand::Value(0) {
                     return Err(self.complain("the driver double knows barrier 0 only".into()));
                 }
@@ -413,7 +463,11 @@ impl<'t> Parser<'t> {
                     Some(";") => Vec::new(),
                     _ => self.operands(scope)?,
                 };
-                Kind::Warp { op: op.to_vec(), target, args }
+                Kind::Warp {
+                    op: op.to_vec(),
+                    target,
+                    args,
+                }
             }
             "ld" | "ldu" => {
                 let targets = self.targets(scope)?;
@@ -453,8 +507,15 @@ impl<'t> Parser<'t> {
                 let Some(&name) = op.iter().find(|part| names.contains(part)) else {
                     return Err(self.complain(format!("Unknown operation '{}'", op.join("."))));
                 };
-                let arrives = at.space == Space::Global && name == "add" && (is("acq_rel") || is("release"));
-                Kind::Atomic { target, at, op: [name, op[op.len() - 1]], values, arrives }
+                let arrives =
+                    at.space == Space::Global && name == "add" && (is("acq_rel") || is("release"));
+                Kind::Atomic {
+                    target,
+                    at,
+                    op: [name, op[op.len() - 1]],
+                    values,
+                    arrives,
+                }
             }
             _ => {
                 let target = self.target_and_comma(scope)?;
@@ -462,9 +523,17 @@ impl<'t> Parser<'t> {
                 match quick::of(op) {
                     Some(op) if args.len() <= 3 => {
                         let of = |n: usize| args.get(n).copied().unwrap_or(Operand::Value(0));
-                        Kind::Quick { op, target, args: [of(0), of(1), of(2)] }
+                        Kind::Quick {
+                            op,
+                            target,
+                            args: [of(0), of(1), of(2)],
+                        }
                     }
-                    _ => Kind::Compute { op: op.to_vec(), target, args },
+                    _ => Kind::Compute {
+                        op: op.to_vec(),
+                        target,
+                        args,
+                    },
                 }
             }
         })
@@ -509,7 +578,8 @@ impl<'t> Parser<'t> {
         let name = self.name()?;
         if name == "-" {
             let digits = self.name()?;
-            let value = number(digits).ok_or_else(|| self.complain(format!("'{digits}' is no number")))?;
+            let value =
+                number(digits).ok_or_else(|| self.complain(format!("'{digits}' is no number")))?;
             return Ok(Operand::Value(value.wrapping_neg()));
         }
         if let Some(register) = scope.registers.get(name) {
@@ -556,7 +626,8 @@ impl<'t> Parser<'t> {
             ("local", Space::Local),
             ("param", Space::Param),
         ];
-        let space = (spaces.iter().find(|(name, _)| op.contains(name))).map_or(Space::Global, |found| found.1);
+        let space = (spaces.iter().find(|(name, _)| op.contains(name)))
+            .map_or(Space::Global, |found| found.1);
         Ok(Address {
             space,
             base,

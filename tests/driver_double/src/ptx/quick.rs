@@ -106,6 +106,7 @@ fn shift(count: u64) -> u32 {
     count as u32
 }
 
+#[inline(always)]
 pub fn compute(op: Quick, [a, b, c]: [u64; 3]) -> u64 {
     match op {
         Quick::Move => a,
