@@ -18,7 +18,7 @@ use crate::ptx::parse::{Complaint, parse};
 use crate::stream::STREAMS;
 
 /// The device: an H200's numbers.
-pub const VERSION: i32 = 12080;
+pub const VERSION: i32 = 13050;
 pub const COMPUTE_CAPABILITY: u32 = 90;
 pub const MULTIPROCESSORS: u32 = 132;
 pub const THREADS: u32 = 2048;
@@ -33,7 +33,7 @@ const SHARED_OWN: u32 = 1 << 10;
 /// Of one invocation, whatever the kernel.
 pub const REGISTERS_EACH: u32 = 32;
 /// The newest PTX that it knows.
-const NEWEST_PTX: (u32, u32) = (8, 7);
+const NEWEST_PTX: (u32, u32) = (9, 5);
 
 pub static MODULES: Table<Module> = Table::new("module", 0xd0);
 pub static FUNCTIONS: Table<Function> = Table::new("function", 0xf0);

@@ -276,12 +276,16 @@ impl<'t> Parser<'t> {
             }
         }
         let mut shared_bytes = self.shared_bytes;
-        let mut depth = 1;
-        while depth > 0 {
+        // What registers were called outside of the braces that are open.
+        let mut outside = Vec::new();
+        loop {
             let line = self.words.get(self.at).map_or(1, |word| word.line);
             match self.name()? {
-                "{" => depth += 1,
-                "}" => depth -= 1,
+                "{" => outside.push(scope.registers.clone()),
+                "}" => match outside.pop() {
+                    Some(registers) => scope.registers = registers,
+                    None => break,
+                },
                 ";" => {}
                 ".reg" => self.registers(&mut scope)?,
                 ".shared" => {
