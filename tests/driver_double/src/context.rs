@@ -43,8 +43,11 @@ pub fn sticky() -> i32 {
     STICKY.load(SeqCst)
 }
 
-/// Ends the context: the first cause stands.
+/// Ends the context, if there is one: the first cause stands.
 pub fn fail(code: i32) {
+    if retained() == 0 {
+        return;
+    }
     let _ = STICKY.compare_exchange(0, code, SeqCst, SeqCst);
 }
 
