@@ -208,9 +208,10 @@ fn codes_that_end_a_context_are_told_at_once_from_then_on() {
                 let backend = acquire().unwrap();
                 let program = programs::load(&backend).unwrap();
                 let buffers = programs::buffers(&backend, 5);
-                double.script(&format!("{place}@1={code}"));
-                let error = programs::run(&backend, &program, 5, |_| ()).err();
-                let error = error.expect("it is lost");
+                // So late that the driver is asked.
+                double.script(&format!("{place}@1={code};kernel@1=delay:20"));
+                let error =
+                    programs::run_on(&program, 5, &buffers, |_| ()).expect_err("it is lost");
                 assert_eq!(
                     (error.status(), error.native_code()),
                     (Status::DeviceLost, code),
@@ -279,4 +280,55 @@ fn codes_that_end_a_call_are_told_and_the_next_dispatch_is_right() {
             double.assert_clean("after launches failed");
         },
     );
+}
+
+/// A question that fails says nothing of the kernel, whose memory must not be used by others while it runs.
+#[test]
+fn a_wait_that_fails_is_told_when_the_kernel_is_over() {
+    alone("a_wait_that_fails_is_told_when_the_kernel_is_over", || {
+        let double = Double::get();
+        let backend = acquire().unwrap();
+        for load in [programs::load, programs::load_module] {
+            let program = load(&backend).unwrap();
+            for (script, limit) in [
+                ("cuStreamQuery@1=12345", 10_000),
+                ("cuStreamQuery@2=1", 10_000),
+                // The time limit passes, and the kernel cannot be told to stop.
+                ("cuMemcpyHtoDAsync_v2@1=12345", 20),
+            ] {
+                let buffers = programs::buffers(&backend, 5);
+                double.script(&format!("kernel@1=delay:100;{script}"));
+                let limit = std::time::Duration::from_millis(limit);
+                let start = std::time::Instant::now();
+                let error =
+                    programs::run_on(&program, 5, &buffers, |asked| asked.timeout = Some(limit));
+                let error = error.expect_err(script);
+                assert!(
+                    start.elapsed().as_millis() >= 100,
+                    "{script}: it still runs"
+                );
+                assert_eq!(double.count("fired"), 2, "{script}");
+                assert!(
+                    matches!(error.status(), Status::DispatchFailed),
+                    "{script}: {error}"
+                );
+                double.script("");
+                assert_eq!(
+                    harness::words(&buffers[0]),
+                    programs::expected(5, 1),
+                    "{script}"
+                );
+                programs::run(&backend, &program, 5, |_| ()).expect("the next is right");
+            }
+        }
+        // A driver that never answers: nobody knows, so the backend is lost.
+        let program = programs::load(&backend).unwrap();
+        let buffers = programs::buffers(&backend, 5);
+        double.script("kernel@1=delay:20;cuStreamQuery@*=12345");
+        let error = programs::run_on(&program, 5, &buffers, |_| ()).unwrap_err();
+        assert_eq!(error.status(), Status::DispatchFailed, "{error}");
+        double.script("");
+        let error = programs::run_on(&program, 5, &buffers, |_| ()).unwrap_err();
+        assert_eq!(error.status(), Status::DeviceLost, "{error}");
+    });
 }
