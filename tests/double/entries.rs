@@ -27,8 +27,6 @@ pub struct Entry {
     pub name: &'static str,
     pub ready: Ready,
     pub run: fn(&mut Scene) -> Result<()>,
-    /// It gives back what nobody can give back later.
-    pub releases: bool,
 }
 
 /// What a caller holds.
@@ -43,12 +41,7 @@ pub struct Scene {
 }
 
 const fn entry(name: &'static str, ready: Ready, run: fn(&mut Scene) -> Result<()>) -> Entry {
-    Entry {
-        name,
-        ready,
-        run,
-        releases: false,
-    }
+    Entry { name, ready, run }
 }
 
 pub const ENTRIES: [Entry; 22] = [
@@ -128,17 +121,11 @@ pub const ENTRIES: [Entry; 22] = [
     entry("allocate host memory", Ready::Acquired, |scene| {
         Arc::clone(scene.backend()).allocate_host(1 << 16).map(drop)
     }),
-    Entry {
-        releases: true,
-        ..entry("trim", Ready::Warm, |scene| scene.backend().trim(true))
-    },
-    Entry {
-        releases: true,
-        ..entry("release", Ready::Warm, |scene| {
-            drop(std::mem::take(scene));
-            Ok(())
-        })
-    },
+    entry("trim", Ready::Warm, |scene| scene.backend().trim(true)),
+    entry("release", Ready::Warm, |scene| {
+        drop(std::mem::take(scene));
+        Ok(())
+    }),
 ];
 
 impl Scene {

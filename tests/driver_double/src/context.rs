@@ -10,7 +10,11 @@ use crate::{memory, module, stream};
 pub const PRIMARY: usize = 0xc0 << 40;
 
 static INITIALISED: AtomicBool = AtomicBool::new(false);
-static RETAINED: Mutex<u64> = Mutex::new(0);
+/// Lock: held while the context begins and ends.
+static CHANGES: Mutex<()> = Mutex::new(());
+static RETAINED: AtomicU64 = AtomicU64::new(0);
+/// Contexts that have ended: what belongs to an earlier one is dead.
+static EPOCH: AtomicU64 = AtomicU64::new(0);
 static STICKY: AtomicI32 = AtomicI32::new(0);
 /// Entries of all threads' stacks.
 static ENTERED: AtomicI64 = AtomicI64::new(0);
@@ -62,7 +66,11 @@ pub fn violations() -> u64 {
 }
 
 pub fn retained() -> u64 {
-    *RETAINED.lock().expect("nothing panics under this lock")
+    RETAINED.load(SeqCst)
+}
+
+pub fn epoch() -> u64 {
+    EPOCH.load(SeqCst)
 }
 
 pub fn entered() -> i64 {
@@ -75,17 +83,19 @@ pub fn leaked() -> u64 {
 }
 
 pub fn retain() {
-    *RETAINED.lock().expect("nothing panics under this lock") += 1;
+    let _changes = CHANGES.lock().expect("nothing panics under this lock");
+    RETAINED.fetch_add(1, SeqCst);
 }
 
 /// The last release ends the context with all that is in it.
 pub fn release() -> bool {
-    let mut retained = RETAINED.lock().expect("nothing panics under this lock");
-    if *retained == 0 {
+    let _changes = CHANGES.lock().expect("nothing panics under this lock");
+    if retained() == 0 {
         return false;
     }
-    *retained -= 1;
-    if *retained == 0 {
+    if RETAINED.fetch_sub(1, SeqCst) == 1 {
+        EPOCH.fetch_add(1, SeqCst);
+        stream::wait_for_the_dead();
         let left = [
             ("streams", stream::STREAMS.len()),
             ("events", stream::EVENTS.len()),

@@ -31,6 +31,8 @@ pub enum Need {
     Nothing,
     /// cuInit.
     Driver,
+    /// The same; and it gives something back, which it does whatever code it returns.
+    Return,
     /// A current context that works.
     Context,
     /// The same; and it gives something back, which it does whatever code it returns.
@@ -57,7 +59,7 @@ pub fn call(name: &'static str, need: Need, body: impl FnOnce() -> c_int) -> c_i
         return INVALID_CONTEXT;
     }
     if let Some(Effect::Code(code)) = effect {
-        if need == Need::Release {
+        if matches!(need, Need::Release | Need::Return) {
             body();
         }
         if fault::is_sticky(code) {

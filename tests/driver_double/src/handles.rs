@@ -44,9 +44,14 @@ impl<T> Table<T> {
         })
     }
 
+    /// What a handle stands for, if it does.
+    pub fn peek(&self, handle: usize) -> Option<Arc<T>> {
+        self.with(|known, _| known.get(&handle).cloned())
+    }
+
     /// What a handle stands for; a wrong one is noted.
     pub fn get(&self, handle: usize) -> Option<Arc<T>> {
-        let found = self.with(|known, _| known.get(&handle).cloned());
+        let found = self.peek(handle);
         self.noted(handle, found)
     }
 

@@ -196,7 +196,8 @@ pub fn free(address: u64, is_right: impl Fn(Kind) -> bool) -> Result<(), i32> {
     match allocation.kind {
         Kind::Host => {}
         Kind::Pooled(pool) => {
-            if let Some(pool) = POOLS.get(pool) {
+            // It may have ended before its last allocation.
+            if let Some(pool) = POOLS.peek(pool) {
                 let mut state = pool.state.lock().unwrap_or_else(PoisonError::into_inner);
                 state.used -= bytes;
             }
@@ -230,15 +231,20 @@ pub fn count(is_counted: impl Fn(Kind) -> bool) -> usize {
     known.values().filter(|a| is_counted(a.kind)).count()
 }
 
-/// Allocations that are callers' own.
+/// Frees that streams have not come to.
+pub static BEING_FREED: AtomicU64 = AtomicU64::new(0);
+
+/// Allocations that are callers' own, and not given back.
 pub fn allocations() -> usize {
-    count(|kind| kind != Kind::Variable)
+    let being_freed = BEING_FREED.load(Ordering::SeqCst) as usize;
+    count(|kind| kind != Kind::Variable).saturating_sub(being_freed)
 }
 
 pub fn clear() {
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     known.clear();
     POOLS.clear();
+    BEING_FREED.store(0, Ordering::SeqCst);
     HELD.store(0, Ordering::SeqCst);
 }
 

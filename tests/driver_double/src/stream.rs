@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::context;
 use crate::entry::{INVALID_HANDLE, NOT_READY, SUCCESS, UNKNOWN};
@@ -22,10 +23,31 @@ struct Queue {
     is_closed: bool,
 }
 
-#[derive(Default)]
 pub struct Stream {
+    /// The context that it is of.
+    epoch: u64,
     queue: Mutex<Queue>,
     changed: Condvar,
+}
+
+/// Work that is being done.
+static AT_WORK: AtomicU64 = AtomicU64::new(0);
+
+/// When this returns nothing of a context that has ended is done any more.
+pub fn wait_for_the_dead() {
+    while AT_WORK.load(SeqCst) > 0 {
+        std::thread::sleep(Duration::from_micros(50));
+    }
+}
+
+impl Default for Stream {
+    fn default() -> Stream {
+        Stream {
+            epoch: context::epoch(),
+            queue: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
 }
 
 impl Stream {
@@ -54,10 +76,13 @@ impl Stream {
             if let Some(work) = queue.work.pop_front() {
                 queue.is_busy = true;
                 drop(queue);
-                if context::sticky() == SUCCESS && catch_unwind(AssertUnwindSafe(work)).is_err() {
+                AT_WORK.fetch_add(1, SeqCst);
+                let is_dead = context::epoch() != self.epoch || context::sticky() != SUCCESS;
+                if !is_dead && catch_unwind(AssertUnwindSafe(work)).is_err() {
                     context::violation(format_args!("work on a stream panicked"));
                     context::fail(UNKNOWN);
                 }
+                AT_WORK.fetch_sub(1, SeqCst);
                 queue = self.queue();
                 queue.is_busy = false;
                 self.changed.notify_all();
@@ -148,7 +173,7 @@ impl Event {
     fn wait(&self, mark: u64) {
         let mut marks = self.marks();
         while marks.come < mark && context::sticky() == SUCCESS {
-            let limit = std::time::Duration::from_millis(5);
+            let limit = Duration::from_millis(5);
             marks = match self.changed.wait_timeout(marks, limit) {
                 Ok((marks, _)) => marks,
                 Err(poisoned) => poisoned.into_inner().0,

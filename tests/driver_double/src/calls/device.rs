@@ -186,7 +186,7 @@ driver! {
         put(place, PRIMARY)
     }
 
-    Driver fn cuDevicePrimaryCtxRelease_v2(_device: c_int) {
+    Return fn cuDevicePrimaryCtxRelease_v2(_device: c_int) {
         match context::release() {
             true => SUCCESS,
             false => INVALID_CONTEXT,
@@ -202,7 +202,7 @@ driver! {
         SUCCESS
     }
 
-    Driver fn cuCtxPopCurrent_v2(place: *mut usize) {
+    Return fn cuCtxPopCurrent_v2(place: *mut usize) {
         match context::pop() {
             Some(popped) => {
                 if !place.is_null() {

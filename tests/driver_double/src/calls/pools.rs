@@ -2,11 +2,12 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, PoisonError};
 
 use crate::context;
 use crate::entry::{INVALID_HANDLE, INVALID_VALUE, SUCCESS, driver, put};
-use crate::memory::{self, Kind, POOLS, Pool, PoolState};
+use crate::memory::{self, BEING_FREED, Kind, POOLS, Pool, PoolState};
 use crate::stream::STREAMS;
 
 const RELEASE_THRESHOLD: c_int = 4;
@@ -25,10 +26,6 @@ driver! {
     }
 
     Release fn cuMemPoolDestroy(pool: usize) {
-        let left = memory::count(|kind| kind == Kind::Pooled(pool));
-        if left > 0 {
-            context::violation(format_args!("a pool is destroyed with {left} allocations"));
-        }
         match POOLS.remove(pool) {
             Some(pool) => {
                 pool.shrink(0);
@@ -98,8 +95,10 @@ driver! {
             context::violation(format_args!("{address:#x} is freed, and of no pool"));
             return INVALID_VALUE;
         }
+        BEING_FREED.fetch_add(1, SeqCst);
         stream.enqueue(move || {
             let _ = memory::free(address, is_right);
+            BEING_FREED.fetch_sub(1, SeqCst);
         });
         SUCCESS
     }

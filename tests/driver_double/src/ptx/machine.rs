@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use super::code::{Address, Instruction, Kernel, Kind, Space, Target};
 use super::operand::{Operand, Special};
 use super::{compute, quick, warp};
-use crate::entry::{ILLEGAL_ADDRESS, ILLEGAL_INSTRUCTION, MISALIGNED_ADDRESS};
+use crate::context;
+use crate::entry::{ILLEGAL_ADDRESS, ILLEGAL_INSTRUCTION, MISALIGNED_ADDRESS, SUCCESS};
 use crate::fault::Tamper;
 use crate::memory::{self, Allocation};
 
@@ -103,7 +104,12 @@ pub fn run(launch: &Launch) -> Result<(), Fault> {
     };
     let mut next = at_once as u64;
     let mut blocks: Vec<Block> = (0..next).map(|n| machine.block(n)).collect();
+    let epoch = context::epoch();
     while !blocks.is_empty() {
+        // A context that ends takes its kernels along.
+        if context::sticky() != SUCCESS || context::epoch() != epoch {
+            return Ok(());
+        }
         let mut moved = false;
         let mut at = 0;
         while at < blocks.len() {
