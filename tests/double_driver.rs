@@ -332,3 +332,36 @@ fn a_wait_that_fails_is_told_when_the_kernel_is_over() {
         assert_eq!(error.status(), Status::DeviceLost, "{error}");
     });
 }
+
+/// Slots and code come from the device's memory, too.
+#[test]
+fn whatever_takes_memory_is_tried_once_more() {
+    alone("whatever_takes_memory_is_tried_once_more", || {
+        let double = Double::get();
+        for (call, status) in [
+            ("cuMemAlloc_v2", Status::OutOfDeviceMemory),
+            ("cuMemHostAlloc", Status::OutOfHostMemory),
+            ("cuModuleLoadDataEx", Status::OutOfDeviceMemory),
+            ("cuMemAllocFromPoolAsync", Status::OutOfDeviceMemory),
+        ] {
+            let run = || {
+                let backend = acquire()?;
+                let program = programs::load(&backend)?;
+                programs::run_lent(&program, 5)
+            };
+            double.script(&format!("{call}@1=2"));
+            run().unwrap_or_else(|error| panic!("{call}: {error}"));
+            assert_eq!(double.count("fired"), 1, "{call}");
+            double.script(&format!("{call}@1+=2"));
+            let error = run().expect_err(call);
+            assert_eq!(
+                (error.status(), error.native_code()),
+                (status, 2),
+                "{call}: {error}"
+            );
+            assert_eq!(double.count("fired"), 2, "{call}");
+            double.script("");
+            double.assert_clean(call);
+        }
+    });
+}

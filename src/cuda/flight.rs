@@ -106,7 +106,7 @@ impl<'f> Flight<'f> {
         let ceiling = lease.ceiling(grid.workgroups)?;
         let slot = match self.compiled.needs_slot() {
             true => {
-                let mut slot = self.device.slots.take(self.entered)?;
+                let mut slot = self.device.slots.take(self.device, self.entered)?;
                 slot.arm();
                 arguments.set_slot(&slot, shape, grid.limit, quiet);
                 Some(slot)

@@ -12,7 +12,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::audit::{self, Audited, Before, Record, Refusal};
 use super::context::{Context, Entered};
+use super::device::Device;
+use super::driver::code;
 use super::driver::sys::CUdeviceptr;
+use super::memory::no_page_locked;
 use super::ptx::abi::slot;
 use super::stream::StreamHandle;
 use crate::error::Result;
@@ -123,11 +126,18 @@ impl SlotPool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn take(&self, entered: &Entered<'_>) -> Result<Slot> {
+    pub fn take(&self, device: &Device, entered: &Entered<'_>) -> Result<Slot> {
         if let Some(slot) = self.idle().slots.pop() {
             return Ok(slot);
         }
-        let (chunk, mut slots) = make(entered)?;
+        let made = match make(entered) {
+            Err(error) if error.native_code() == code::OUT_OF_MEMORY => {
+                device.trim();
+                make(entered)
+            }
+            made => made,
+        };
+        let (chunk, mut slots) = made?;
         let slot = slots.pop().expect("a chunk has slots");
         let mut idle = self.idle();
         idle.chunks.push(chunk);
@@ -212,7 +222,11 @@ fn make(entered: &Entered<'_>) -> Result<(Chunk, Vec<Slot>)> {
         slots: address,
         records: records.cast(),
     };
-    let made = entered.check(code, "cuMemHostAlloc").and_then(|()| {
+    let allocated = match code {
+        code::OUT_OF_MEMORY => Err(no_page_locked((CHUNK * RECORD_STRIDE) as u64)),
+        code => entered.check(code, "cuMemHostAlloc"),
+    };
+    let made = allocated.and_then(|()| {
         // SAFETY: the memory is ours, and has this many bytes.
         unsafe { chunk.records.write_bytes(0, CHUNK * RECORD_STRIDE) };
         let mut mapped = 0;
