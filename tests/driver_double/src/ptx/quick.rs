@@ -153,3 +153,60 @@ pub fn compute(op: Quick, [a, b, c]: [u64; 3]) -> u64 {
         Quick::MulF32 => (float(a) * float(b)).to_bits().into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::compute;
+
+    const EDGES: [u64; 9] = [
+        0,
+        1,
+        31,
+        32,
+        0x7fff_ffff,
+        0x8000_0000,
+        0xffff_ffff,
+        1 << 63,
+        u64::MAX,
+    ];
+
+    #[test]
+    fn quick_is_as_slow_would_be() {
+        let ops = "add.u32 sub.s32 mul.lo.u32 mad.lo.u32 and.b32 or.b64 xor.b32 not.b32 selp.b32 shl.b32 shr.u32 \
+            shl.b64 shr.u64 mul.wide.u32 add.u64 sub.s64 mul.lo.u64 cvt.u64.u32 cvt.u32.u64 cvt.s64.s32 \
+            setp.eq.u32 setp.ne.u32 setp.lt.s32 setp.le.u32 setp.gt.s64 setp.ge.u64 add.rn.f32 mul.rn.f32 and.pred";
+        for op in ops.split_whitespace() {
+            let parts: Vec<&str> = op.split('.').collect();
+            let quick = of(&parts).unwrap_or_else(|| panic!("{op} is quick"));
+            let ty = parts[if parts[0] == "cvt" {
+                1
+            } else {
+                parts.len() - 1
+            }];
+            let bits = match (parts[0], parts[1]) {
+                ("setp", _) => 1,
+                ("mul", "wide") => 64,
+                _ => compute::width(ty),
+            };
+            let mask = u64::MAX >> (64 - bits);
+            // Registers hold no more than their bits.
+            let taken = match ty {
+                "pred" => 1,
+                _ => u64::MAX >> (64 - compute::width(parts[parts.len() - 1])),
+            };
+            for a in EDGES {
+                for b in EDGES {
+                    let args = [a & taken, b & taken, (a ^ b) & taken];
+                    let (seen, expected) =
+                        (super::compute(quick, args), compute::compute(&parts, &args));
+                    let is_nan = ty == "f32" && f32::from_bits(expected as u32).is_nan();
+                    assert!(
+                        is_nan || seen & mask == expected & mask,
+                        "{op} of {args:x?}: {seen:x}, {expected:x}"
+                    );
+                }
+            }
+        }
+    }
+}
