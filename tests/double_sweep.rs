@@ -9,7 +9,7 @@ mod harness;
 
 use std::collections::BTreeMap;
 
-use double::{Double, acquire, alone, programs};
+use double::{Double, acquire, alone};
 use entries::{ENTRIES, Entry, Scene};
 use vyre::error::{Error, Status};
 
@@ -24,7 +24,7 @@ const MOST_USES: u64 = 6;
 const ANSWERS: [&str; 2] = ["cuPointerGetAttribute", "cuFuncGetParamInfo"];
 
 fn is_sticky(code: i32) -> bool {
-    code >= 700 && code < 12345
+    (700..800).contains(&code)
 }
 
 /// Whether an error tells of this code, in this call.
@@ -49,11 +49,34 @@ fn tells(error: &Error, call: &str, code: i32) -> bool {
     is_right && is_about && error.message().len() > 20 && error.fix().len() > 10
 }
 
-/// Calls that give something back. The library has nobody to tell that one failed, and the double does what was asked.
-fn is_release(call: &str) -> bool {
-    ["Free", "Destroy", "Unload", "Release", "Pop", "Trim"]
-        .iter()
-        .any(|part| call.contains(part))
+/// Whether a fault need not be told: there is another way, or nobody to tell.
+fn may_go_well(entry: &Entry, call: &str, code: i32) -> bool {
+    let gives_back = ["Free", "Destroy", "Unload", "Release", "Pop", "Trim"];
+    if gives_back.iter().any(|part| call.contains(part)) {
+        return true;
+    }
+    match call {
+        // Pools and pages that are not locked are asked for only to be quicker.
+        "cuDeviceGetAttribute" | "cuPointerGetAttribute" => true,
+        // Making memory, slots and modules is tried once more, and locked pages are done without.
+        "cuMemAlloc_v2"
+        | "cuMemAllocFromPoolAsync"
+        | "cuMemHostAlloc"
+        | "cuModuleLoadDataEx"
+        | "cuMemHostGetDevicePointer_v2" => code == 2,
+        "cuStreamSynchronize" if code == 2 => true,
+        "cuMemsetD8Async" | "cuStreamCreate" if code == 2 => {
+            entry.name.contains("dispatch") || entry.name == "warm up"
+        }
+        "cuFuncGetParamInfo" => code == 1,
+        "cuStreamQuery" => code == 600,
+        // Within what gives back.
+        "cuCtxGetCurrent" | "cuCtxPushCurrent_v2" => {
+            !["write", "read", "fill", "copy"].contains(&entry.name)
+        }
+        "cuStreamSynchronize" => ["trim", "release"].contains(&entry.name),
+        _ => false,
+    }
 }
 
 /// One fault in one entry point; whether it came to pass.
@@ -68,7 +91,10 @@ fn try_fault(entry: &Entry, call: &str, n: u64, code: i32) -> bool {
     double.script("");
     match &result {
         Err(error) => assert!(fired && tells(error, call, code), "{about}: {error:?}"),
-        Ok(()) => {}
+        Ok(()) => assert!(
+            !fired || may_go_well(entry, call, code),
+            "{about}: nobody was told"
+        ),
     }
     let is_lost = fired && is_sticky(code);
     if is_lost {
@@ -135,8 +161,6 @@ fn every_call_fails_in_every_way_under_every_entry_point() {
                 calls_seen.len()
             );
             assert!(all > 1000 && calls_seen.len() > 30, "{calls_seen:?}");
-            assert!(calls_seen.keys().any(|call| is_release(call)));
-            let _ = programs::BARRIERS;
         },
     );
 }
