@@ -3,9 +3,11 @@
 mod double;
 mod harness;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use double::{Double, acquire, alone, programs};
+use vyre::backend::{ProgramFlags, PtxContract};
 use vyre::error::Status;
 
 /// Workgroups that meet at one counter, in groups, and in groups that wait apart.
@@ -120,6 +122,56 @@ fn an_arrival_that_is_lost_ends_at_the_time_limit() {
         }
         drop((program, module, backend));
         double.assert_clean("after time-outs");
+    });
+}
+
+/// The last workgroup passes by a barrier that all others wait at.
+#[test]
+fn a_workgroup_that_stays_away_is_found_out() {
+    alone("a_workgroup_that_stays_away_is_found_out", || {
+        let double = Double::get();
+        let backend = acquire().unwrap();
+        let source = "
+            @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+            @group(0) @binding(1) var<storage, read> lie: array<u32>;
+            @compute @workgroup_size(8)
+            fn main(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) grid: vec3u) {
+                if lie[0] == 0u || id.x < grid.x - 1u { gridBarrier(); }
+                out[id.x] = 1u;
+            }";
+        let trust = ProgramFlags {
+            trust_uniformity: true,
+            ..ProgramFlags::default()
+        };
+        let program = harness::try_load(&backend, source, trust).unwrap();
+        let module = program.ptx(PtxContract::ModuleScope).unwrap();
+        let module = programs::load_text(&backend, &module).unwrap();
+        // A module's counter is only told of who came: there the time limit is what ends it.
+        for (program, status) in [(&program, Status::BarrierAudit), (&module, Status::Timeout)] {
+            for workgroups in GRIDS {
+                let out = harness::buffer(&backend, &vec![0; workgroups as usize]);
+                for lie in [1, 0] {
+                    let bound = [Arc::clone(&out), harness::buffer(&backend, &[lie])];
+                    let result = programs::run_on(program, workgroups, &bound, |asked| {
+                        let limit = if lie == 1 && status == Status::Timeout {
+                            300
+                        } else {
+                            30_000
+                        };
+                        asked.timeout = Some(Duration::from_millis(limit));
+                    });
+                    match result {
+                        Ok(report) => assert_eq!((lie, report.barriers), (0, 1)),
+                        Err(error) => assert_eq!((lie, error.status()), (1, status), "{error}"),
+                    }
+                    // Who waited went no further.
+                    let written = harness::words(&out).iter().sum::<u32>();
+                    assert_eq!(written, if lie == 1 { 1 } else { workgroups });
+                }
+            }
+        }
+        drop((program, module, backend));
+        double.assert_clean("after lies");
     });
 }
 

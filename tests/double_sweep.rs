@@ -66,7 +66,9 @@ fn may_go_well(entry: &Entry, call: &str, code: i32) -> bool {
         | "cuMemHostGetDevicePointer_v2" => code == 2,
         "cuStreamSynchronize" if code == 2 => true,
         "cuMemsetD8Async" | "cuStreamCreate" if code == 2 => {
-            entry.name.contains("dispatch") || entry.name == "warm up"
+            entry.name.contains("dispatch")
+                || entry.name.contains("batch")
+                || entry.name == "warm up"
         }
         "cuFuncGetParamInfo" => code == 1,
         "cuStreamQuery" => code == 600,

@@ -44,7 +44,7 @@ const fn entry(name: &'static str, ready: Ready, run: fn(&mut Scene) -> Result<(
     Entry { name, ready, run }
 }
 
-pub const ENTRIES: [Entry; 22] = [
+pub const ENTRIES: [Entry; 23] = [
     entry("acquire", Ready::Nothing, |scene| {
         scene.backend = Some(acquire()?);
         Ok(())
@@ -110,6 +110,25 @@ pub const ENTRIES: [Entry; 22] = [
     }),
     entry("dispatch, 130 times", Ready::Warm, |scene| {
         scene.dispatch(|asked| asked.repeat = 130)
+    }),
+    entry("batch of 3", Ready::Warm, |scene| {
+        let bound = [Arc::clone(&scene.buffers[0]), Arc::clone(&scene.buffers[1])];
+        let batch = (0..3).map(|_| harness::dispatch([WORKGROUPS, 1, 1], &bound));
+        let mut done = 0;
+        let result = scene
+            .program()
+            .run_batch(batch.collect(), &mut |index, report| {
+                assert_eq!((index, report.barriers), (done, programs::BARRIERS));
+                done += 1;
+            });
+        match result {
+            Ok(()) => assert_eq!(done, 3),
+            Err((index, error)) => {
+                assert!(done <= index, "{done} were done, and {index} failed");
+                return Err(error);
+            }
+        }
+        Ok(())
     }),
     entry("dispatch of lent bytes", Ready::Loaded, |scene| {
         programs::run_lent(scene.program(), WORKGROUPS).map(drop)
