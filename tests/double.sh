@@ -7,7 +7,6 @@
 # Left out, because every instruction of theirs is interpreted, some ten million in a second:
 #   delays, truth (C)   a million barriers of up to 2,112 workgroups
 #   large (C)           buffers of 6 GiB, which a machine for tests may not have
-#   conformance         all recorded vectors take hours; some of them run by hand
 #   endless_loops_end_at_the_time_limit (limits)  looks at the clock only every 256,000 turns of an inner loop
 set -euo pipefail
 
@@ -22,11 +21,13 @@ double=(--locked --offline --manifest-path tests/driver_double/Cargo.toml --targ
 "$cargo" build "${double[@]}"
 export VYRE_CUDA_DRIVER=$PWD/target/double/debug/libcuda.so
 export VYRE_TEST_BACKEND=cuda
+# What an earlier build emitted is not what is tested.
+rm -rf "$work/ptx-cache"
 export VYRE_PTX_CACHE_DIR=$work/ptx-cache
 
 echo "Rust tests over the driver double"
 tests=()
-for test in barriers layout limits uniformity vello differential wgsl_atomics wgsl_control wgsl_math wgsl_memory wgsl_subgroups; do
+for test in barriers conformance layout limits uniformity vello differential wgsl_atomics wgsl_control wgsl_math wgsl_memory wgsl_subgroups; do
   tests+=(--test "$test")
 done
 "$cargo" test --locked --no-fail-fast "${tests[@]}" -- --skip endless_loops_end_at_the_time_limit

@@ -40,6 +40,8 @@ pub fn alone(test: &str, body: impl FnOnce()) {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("double-ptx")
         .join(test);
+    // What an earlier build emitted is not what is tested.
+    let _ = std::fs::remove_dir_all(&cache);
     let output = Command::new(std::env::current_exe().expect("a test knows its file"))
         .args(["--exact", test, "--nocapture"])
         .env(INSIDE, test)
