@@ -110,9 +110,10 @@ fn try_fault(entry: &Entry, call: &str, n: u64, code: i32) -> bool {
         assert_eq!(double.count(name), 0, "{name}, {about}");
     }
     assert_eq!(after[1], before[1], "violations, {about}");
-    // What the device may still be using is left to the end of its context.
+    // What the device may still be using is left to the end of its context. And what cannot be entered to be given back,
+    // nobody gives back later, unless pools keep it.
     let enters = ["cuCtxGetCurrent", "cuCtxPushCurrent_v2"].contains(&call);
-    let may_leak = is_lost || enters;
+    let may_leak = is_lost || enters && entry.name != "trim";
     assert!(may_leak || after[0] == before[0], "leaks, {about}");
     // The next one begins with a context of its own.
     let fresh = acquire().unwrap_or_else(|error| panic!("{about}: {error}"));

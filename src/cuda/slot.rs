@@ -176,26 +176,28 @@ impl SlotPool {
 
     /// Frees everything if nothing is in use.
     pub fn trim(&self, context: &Context) {
-        let idle = {
-            let mut idle = self.idle();
-            if idle.slots.len() != idle.chunks.len() * CHUNK {
-                return;
-            }
-            std::mem::take(&mut *idle)
-        };
-        free(idle, context);
+        self.free(context, |idle| {
+            idle.slots.len() == idle.chunks.len() * CHUNK
+        });
     }
 
     /// Frees everything; nothing may be in use.
     pub fn clear(&self, context: &Context) {
-        let idle = std::mem::take(&mut *self.idle());
-        free(idle, context);
+        self.free(context, |_| true);
     }
-}
 
-fn free(idle: Idle, context: &Context) {
-    if let Some(entered) = context.enter_to_release() {
-        for chunk in idle.chunks {
+    fn free(&self, context: &Context, may: impl FnOnce(&Idle) -> bool) {
+        let Some(entered) = context.enter_to_release() else {
+            return;
+        };
+        let chunks = {
+            let mut idle = self.idle();
+            if !may(&idle) {
+                return;
+            }
+            std::mem::take(&mut *idle).chunks
+        };
+        for chunk in chunks {
             // SAFETY: nobody uses the chunk's slots any more.
             unsafe {
                 (entered.api().mem_free)(chunk.slots);

@@ -140,10 +140,11 @@ impl PinnedPool {
     }
 
     pub fn clear(&self, context: &Context) {
-        let idle = std::mem::take(&mut *self.idle());
-        if !idle.is_empty()
-            && let Some(entered) = context.enter_to_release()
-        {
+        if self.idle().is_empty() {
+            return;
+        }
+        if let Some(entered) = context.enter_to_release() {
+            let idle = std::mem::take(&mut *self.idle());
             for chunk in idle {
                 free(&entered, chunk.0);
             }
