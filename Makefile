@@ -16,10 +16,12 @@ JOBS ?= $(shell nproc)
 BUILD := build
 PREFIX := $(CURDIR)/$(BUILD)/prefix
 EXAMPLES := $(BUILD)/examples
+# A package of its own, because nothing depends on it.
+DOUBLE := tests/driver_double
 export CARGO
 
 .PHONY: all demo test check header bench nightly conformance gpu-bundle clean \
-  install examples test-rust test-c test-install test-readme test-guide test-examples test-kernels check-exports
+  install examples test-rust test-double test-c test-install test-readme test-guide test-examples test-kernels check-exports
 
 all: install
 
@@ -42,7 +44,7 @@ demo: examples
 
 # --- tests -----------------------------------------------------------------------------------------
 
-test: test-rust test-c test-install test-readme test-guide test-examples test-kernels
+test: test-rust test-double test-c test-install test-readme test-guide test-examples test-kernels
 	@echo "make test: everything passed"
 
 # nextest gives each test a process of its own and a line at the end; cargo's runner does without it.
@@ -56,6 +58,11 @@ test-rust:
 	else \
 	  "$(CARGO)" test --locked --no-fail-fast --lib --tests; \
 	fi
+
+# What runs on a GPU, without one.
+test-double: install
+	@scripts/setup.sh test
+	tests/double.sh "$(PREFIX)" $(BUILD)/double
 
 test-c: install
 	@scripts/setup.sh test
@@ -85,6 +92,8 @@ test-kernels: install
 check: check-exports
 	"$(CARGO)" fmt --check
 	"$(CARGO)" clippy --locked --all-targets -- -D warnings
+	"$(CARGO)" fmt --check --manifest-path $(DOUBLE)/Cargo.toml
+	"$(CARGO)" clippy --locked --all-targets --manifest-path $(DOUBLE)/Cargo.toml --target-dir target/double -- -D warnings
 	"$(CARGO)" test --locked --test header
 	scripts/check_sources.sh
 	@echo "make check: everything passed"

@@ -110,6 +110,17 @@ static double barriers_ns(vyre_program program, uint32_t blocks, uint32_t count)
   return (double)report.device_time_ns;
 }
 
+static void warm_up(vyre_program program, uint32_t blocks) {
+  vyre_dispatch_desc desc = VYRE_DISPATCH_DESC_INIT;
+  vyre_error *error = NULL;
+  uint32_t count = 1;
+  desc.workgroups[0] = blocks;
+  desc.workgroups[1] = desc.workgroups[2] = 1;
+  desc.immediates = &count;
+  desc.immediates_size = 4;
+  check(vyre_program_warm_up(program, &desc, &error), error, "warm up");
+}
+
 static void measure_barriers(void *rivals) {
   static const struct {
     uint32_t blocks, threads;
@@ -132,6 +143,7 @@ static void measure_barriers(void *rivals) {
     desc.overrides = &threads;
     desc.override_count = 1;
     check(vyre_program_load(backend, &desc, &program, &error), error, "load");
+    warm_up(program, grids[g].blocks);
     for (run = 0; run < RUNS; run++) {
       ours_few[run] = barriers_ns(program, grids[g].blocks, BARRIERS_FEW);
       few[run] = theirs(n, t, BARRIERS_FEW);

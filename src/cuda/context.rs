@@ -162,6 +162,11 @@ impl Entered<'_> {
     pub fn check(&self, code: i32, call: &str) -> Result<()> {
         self.context.check(code, call)
     }
+
+    /// Every later call says that the backend is lost.
+    pub fn lose(&self, code: i32) {
+        self.context.lose(code);
+    }
 }
 
 impl Drop for Entered<'_> {

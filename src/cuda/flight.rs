@@ -213,8 +213,15 @@ impl<'f> Flight<'f> {
                 Ok(())
             }
             Err(error) => {
-                // Slots of launches that may not be over are never used again.
-                self.launched.clear();
+                // Launches that may not be over leave the context lost, and their slots are never used again.
+                let is_over = !self.device.context.is_lost();
+                for launched in std::mem::take(&mut self.launched) {
+                    if let Some(slot) = launched.slot.filter(|_| is_over) {
+                        self.device
+                            .slots
+                            .quarantine(self.entered, self.stream, slot);
+                    }
+                }
                 Err((first, error))
             }
         }
@@ -305,9 +312,10 @@ impl<'f> Flight<'f> {
         if self.has_landed() || wait::stream(self.entered, self.stream, deadline)? {
             return Ok(false);
         }
-        self.stop()?;
+        // Also when they could not be told: while they go on, nothing that they use may be reused.
+        let stopped = self.stop();
         if wait::stream(self.entered, self.stream, Some(Instant::now() + GRACE))? {
-            return Ok(true);
+            return stopped.map(|()| true);
         }
         self.device.context.lose(HUNG);
         Err(Error::new(

@@ -65,15 +65,24 @@ impl Module {
             std::ptr::without_provenance_mut(LOG_SIZE - 1),
         ];
         let mut module = null_mut();
-        // SAFETY: the image ends with a zero byte, and the options describe the log's room.
-        let code = unsafe {
-            (entered.api().module_load_data_ex)(
-                &mut module,
-                terminated.as_ptr().cast(),
-                options.len() as u32,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
+        let mut load = || {
+            // SAFETY: the image ends with a zero byte, and the options describe the log's room.
+            unsafe {
+                (entered.api().module_load_data_ex)(
+                    &mut module,
+                    terminated.as_ptr().cast(),
+                    options.len() as u32,
+                    options.as_mut_ptr(),
+                    values.as_mut_ptr(),
+                )
+            }
+        };
+        let code = match load() {
+            code::OUT_OF_MEMORY => {
+                device.trim();
+                load()
+            }
+            code => code,
         };
         if code != code::SUCCESS {
             return Err(with_log(

@@ -65,8 +65,7 @@ impl Program for CudaProgram {
         let _stream = device.streams.take(&entered)?;
         let _events = [device.events.take(&entered)?, device.events.take(&entered)?];
         if self.compiled.needs_slot() {
-            let slot = device.slots.take(device, &entered)?;
-            device.slots.give_back(slot);
+            device.slots.warm_up(device, &entered)?;
         }
         // All at once, as the dispatch holds them.
         let mut lent = Vec::new();

@@ -13,7 +13,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::audit::{self, Audited, Before, Record, Refusal};
 use super::context::{Context, Entered};
 use super::device::Device;
+use super::driver::code;
 use super::driver::sys::CUdeviceptr;
+use super::memory::no_page_locked;
 use super::placement;
 use super::ptx::abi::slot;
 use super::stream::StreamHandle;
@@ -21,8 +23,11 @@ use crate::error::{Result, Status};
 
 /// Slots that are made at once: as many as a word has bits.
 const CHUNK: usize = 64;
+/// Slots taken until it is worth finding out which are near.
+const OFTEN: u32 = 16;
 /// Bytes behind a chunk's slots in which their distances are told.
 const DISTANCES: usize = CHUNK * 4;
+const CHUNK_SIZE: usize = CHUNK * slot::SIZE as usize + DISTANCES;
 /// Bytes from one record to the next: records of launches that overlap share no cache line.
 const RECORD_STRIDE: usize = 128;
 const _: () = assert!(size_of::<Record>() <= RECORD_STRIDE && CHUNK == u64::BITS as usize);
@@ -119,9 +124,24 @@ struct Idle {
     /// For each chunk a bit for each slot, set where it is idle.
     bits: Vec<u64>,
     chunks: Vec<Chunk>,
+    /// How many were ever taken.
+    taken: u32,
+    /// Whether those of the first chunk are in order.
+    is_placed: bool,
 }
 
 impl Idle {
+    /// All of the first chunk, if they are idle and not in order.
+    fn unplaced(&mut self) -> Option<(CUdeviceptr, Vec<Slot>)> {
+        if self.is_placed || *self.bits.first()? != u64::MAX {
+            return None;
+        }
+        self.is_placed = true;
+        self.bits[0] = 0;
+        let slots = self.slots[..CHUNK].iter_mut().filter_map(Option::take);
+        Some((self.chunks[0].slots, slots.collect()))
+    }
+
     /// The lowest number.
     fn take(&mut self) -> Option<Slot> {
         let chunk = self.bits.iter().position(|&bits| bits != 0)?;
@@ -162,17 +182,88 @@ impl SlotPool {
 
     /// The nearest that is idle.
     pub fn take(&self, device: &Device, entered: &Entered<'_>) -> Result<Slot> {
-        let is_first = {
-            let mut idle = self.idle();
-            if let Some(slot) = idle.take() {
-                return Ok(slot);
-            }
-            idle.chunks.is_empty()
-        };
-        let (chunk, slots) = make(device, entered, is_first)?;
         let mut idle = self.idle();
-        idle.add(chunk, slots);
-        Ok(idle.take().expect("a chunk has slots"))
+        idle.taken = idle.taken.saturating_add(1);
+        if !idle.is_placed && idle.taken >= OFTEN {
+            drop(idle);
+            self.place(device, entered)?;
+            idle = self.idle();
+        }
+        if let Some(slot) = idle.take() {
+            return Ok(slot);
+        }
+        drop(idle);
+        self.add(device, entered)?;
+        // Others may have been quicker.
+        match self.idle().take() {
+            Some(slot) => Ok(slot),
+            None => self.take(device, entered),
+        }
+    }
+
+    fn add(&self, device: &Device, entered: &Entered<'_>) -> Result<()> {
+        let made = match make(device, entered) {
+            Err(error) if error.native_code() == code::OUT_OF_MEMORY => {
+                device.trim();
+                make(device, entered)
+            }
+            made => made,
+        };
+        let (chunk, slots) = made?;
+        self.idle().add(chunk, slots);
+        Ok(())
+    }
+
+    /// Makes slots, and finds out which are near: ahead of time, or else it is done when they were taken a few times.
+    pub fn warm_up(&self, device: &Device, entered: &Entered<'_>) -> Result<()> {
+        let is_empty = self.idle().chunks.is_empty();
+        if is_empty {
+            self.add(device, entered)?;
+        }
+        self.place(device, entered)
+    }
+
+    /// Puts the slots of the first chunk in order, if all of them are idle. It takes a few milliseconds, once.
+    fn place(&self, device: &Device, entered: &Entered<'_>) -> Result<()> {
+        if !device.capabilities.cooperative_launch {
+            return Ok(());
+        }
+        let unplaced = self.idle().unplaced();
+        let Some((address, slots)) = unplaced else {
+            return Ok(());
+        };
+        let stream = device.streams.take(entered)?;
+        let order = placement::nearest_first::<CHUNK>(
+            entered,
+            *stream,
+            address,
+            address + (CHUNK_SIZE - DISTANCES) as u64,
+            device.capabilities.multiprocessors,
+            || zero(entered, *stream, address, CHUNK_SIZE),
+        );
+        let order = match order {
+            Ok(order) => order,
+            Err(error) if error.status() == Status::Timeout => {
+                // It may yet count in these slots: they are nobody's any more.
+                stream.abandon();
+                return Ok(());
+            }
+            Err(error) if device.context.is_lost() => return Err(error),
+            // They are as good in any order.
+            Err(_) => std::array::from_fn(|number| number),
+        };
+        zero(entered, *stream, address, CHUNK_SIZE)?;
+        let mut slots: Vec<Option<Slot>> = slots.into_iter().map(Some).collect();
+        let mut idle = self.idle();
+        for (number, from) in order.into_iter().enumerate() {
+            // The order is a permutation.
+            if let Some(mut slot) = slots[from].take() {
+                slot.number = number;
+                slot.before = Before::default();
+                idle.give_back(slot);
+            }
+        }
+        Ok(())
     }
 
     /// For a slot whose launch was audited, or never began.
@@ -207,26 +298,28 @@ impl SlotPool {
 
     /// Frees everything if nothing is in use.
     pub fn trim(&self, context: &Context) {
-        let idle = {
-            let mut idle = self.idle();
-            if idle.bits.iter().any(|&bits| bits != u64::MAX) {
-                return;
-            }
-            std::mem::take(&mut *idle)
-        };
-        free(idle, context);
+        self.free(context, |idle| {
+            idle.bits.iter().all(|&bits| bits == u64::MAX)
+        });
     }
 
     /// Frees everything; nothing may be in use.
     pub fn clear(&self, context: &Context) {
-        let idle = std::mem::take(&mut *self.idle());
-        free(idle, context);
+        self.free(context, |_| true);
     }
-}
 
-fn free(idle: Idle, context: &Context) {
-    if let Some(entered) = context.enter_to_release() {
-        for chunk in idle.chunks {
+    fn free(&self, context: &Context, may: impl FnOnce(&Idle) -> bool) {
+        let Some(entered) = context.enter_to_release() else {
+            return;
+        };
+        let chunks = {
+            let mut idle = self.idle();
+            if !may(&idle) {
+                return;
+            }
+            std::mem::take(&mut *idle).chunks
+        };
+        for chunk in chunks {
             // SAFETY: nobody uses the chunk's slots any more.
             unsafe {
                 (entered.api().mem_free)(chunk.slots);
@@ -236,14 +329,13 @@ fn free(idle: Idle, context: &Context) {
     }
 }
 
-/// Zeroed slots with their records; the nearest first, if they are `placed`.
-fn make(device: &Device, entered: &Entered<'_>, placed: bool) -> Result<(Chunk, Vec<Slot>)> {
+/// Zeroed slots with their records.
+fn make(device: &Device, entered: &Entered<'_>) -> Result<(Chunk, Vec<Slot>)> {
     let api = entered.api();
     let mut address = 0;
-    let bytes = CHUNK * slot::SIZE as usize + DISTANCES;
     // SAFETY: the place is valid for a write; the context is current.
     entered.check(
-        unsafe { (api.mem_alloc)(&mut address, bytes) },
+        unsafe { (api.mem_alloc)(&mut address, CHUNK_SIZE) },
         "cuMemAlloc",
     )?;
     let mut records = null_mut();
@@ -253,51 +345,22 @@ fn make(device: &Device, entered: &Entered<'_>, placed: bool) -> Result<(Chunk, 
         slots: address,
         records: records.cast(),
     };
-    let made = entered.check(code, "cuMemHostAlloc").and_then(|()| {
+    let allocated = match code {
+        code::OUT_OF_MEMORY => Err(no_page_locked((CHUNK * RECORD_STRIDE) as u64)),
+        code => entered.check(code, "cuMemHostAlloc"),
+    };
+    let made = allocated.and_then(|()| {
         // SAFETY: the memory is ours, and has this many bytes.
         unsafe { chunk.records.write_bytes(0, CHUNK * RECORD_STRIDE) };
         let mut mapped = 0;
         // SAFETY: the place is valid for a write; the memory was allocated as mapped.
         let code = unsafe { (api.mem_host_get_device_pointer)(&mut mapped, records, 0) };
         entered.check(code, "cuMemHostGetDevicePointer")?;
-        let stream = device.streams.take(entered)?;
-        let zero = || zero(entered, *stream, address, bytes);
-        let as_they_are = std::array::from_fn(|number| number);
-        let order = match placed && device.capabilities.cooperative_launch {
-            true => {
-                let cycles = address + (bytes - DISTANCES) as u64;
-                let multiprocessors = device.capabilities.multiprocessors;
-                let order = placement::nearest_first(
-                    entered,
-                    *stream,
-                    address,
-                    cycles,
-                    multiprocessors,
-                    zero,
-                );
-                match order {
-                    Ok(order) => order,
-                    Err(error) if error.status() == Status::Timeout => {
-                        // It may yet count in these slots: they are nobody's any more.
-                        stream.abandon();
-                        return Ok(None);
-                    }
-                    Err(error) if device.context.is_lost() => return Err(error),
-                    // They are as good in any order.
-                    Err(_) => as_they_are,
-                }
-            }
-            false => as_they_are,
-        };
-        zero()?;
-        Ok(Some((mapped, order)))
+        zero(entered, *device.streams.take(entered)?, address, CHUNK_SIZE)?;
+        Ok(mapped)
     });
     match made {
-        Ok(Some((mapped, order))) => {
-            let slots = slots(address, records.cast(), mapped, order);
-            Ok((chunk, slots))
-        }
-        Ok(None) => make(device, entered, false),
+        Ok(mapped) => Ok((chunk, slots(address, records.cast(), mapped))),
         Err(error) => {
             // SAFETY: both are ours, or null.
             unsafe {
@@ -311,12 +374,7 @@ fn make(device: &Device, entered: &Entered<'_>, placed: bool) -> Result<(Chunk, 
     }
 }
 
-fn slots(
-    address: CUdeviceptr,
-    records: *mut u8,
-    mapped: CUdeviceptr,
-    order: [usize; CHUNK],
-) -> Vec<Slot> {
+fn slots(address: CUdeviceptr, records: *mut u8, mapped: CUdeviceptr) -> Vec<Slot> {
     let slot = |n: usize| Slot {
         number: 0,
         address: address + (n * slot::SIZE as usize) as u64,
@@ -325,7 +383,7 @@ fn slots(
         before: Before::default(),
         sequence: 0,
     };
-    order.into_iter().map(slot).collect()
+    (0..CHUNK).map(slot).collect()
 }
 
 /// Zeroes and waits: other streams are about to use the memory.

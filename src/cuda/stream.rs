@@ -109,8 +109,8 @@ impl<H: Handle> Pool<H> {
 
     /// Destroys what is idle.
     pub fn clear(&self, context: &Context) {
-        let idle = std::mem::take(&mut *self.idle());
         if let Some(entered) = context.enter_to_release() {
+            let idle = std::mem::take(&mut *self.idle());
             for handle in idle {
                 handle.destroy(&entered);
             }

@@ -11,6 +11,6 @@ mod staged;
 mod transient;
 
 pub use device::DeviceMemory;
-pub use pinned::{PinnedMemory, PinnedPool};
+pub use pinned::{PinnedMemory, PinnedPool, no_page_locked};
 pub use pool::DevicePool;
 pub use transient::{Transient, TransientPool};

@@ -47,14 +47,18 @@ impl PinnedMemory {
                 device: Arc::clone(device),
                 pointer,
             }),
-            Err(code::OUT_OF_MEMORY | code::INVALID_VALUE) => Err(Error::new(
-                Status::OutOfHostMemory,
-                format!("the driver could not page-lock {size} bytes of host memory"),
-            )
-            .with_native_code(code::OUT_OF_MEMORY)),
+            Err(code::OUT_OF_MEMORY | code::INVALID_VALUE) => Err(no_page_locked(size)),
             Err(code) => Err(device.context.error(code, "cuMemHostAlloc")),
         }
     }
+}
+
+pub fn no_page_locked(size: u64) -> Error {
+    Error::new(
+        Status::OutOfHostMemory,
+        format!("the driver could not page-lock {size} bytes of host memory"),
+    )
+    .with_native_code(code::OUT_OF_MEMORY)
 }
 
 impl HostMemory for PinnedMemory {
@@ -136,10 +140,11 @@ impl PinnedPool {
     }
 
     pub fn clear(&self, context: &Context) {
-        let idle = std::mem::take(&mut *self.idle());
-        if !idle.is_empty()
-            && let Some(entered) = context.enter_to_release()
-        {
+        if self.idle().is_empty() {
+            return;
+        }
+        if let Some(entered) = context.enter_to_release() {
+            let idle = std::mem::take(&mut *self.idle());
             for chunk in idle {
                 free(&entered, chunk.0);
             }

@@ -180,7 +180,12 @@ impl Work<'_> {
         let Some(piece) = lane.piece else {
             return Ok(());
         };
-        if !wait::stream(entered, *lane.stream, Some(self.copy.deadline))? {
+        let ended = wait::stream(entered, *lane.stream, Some(self.copy.deadline));
+        if ended.is_err() && !self.device.context.is_lost() {
+            // It failed, but is over.
+            lane.piece = None;
+        }
+        if !ended? {
             self.device.context.lose(HUNG);
             return Err(Error::new(
                 Status::DeviceLost,

@@ -84,8 +84,8 @@ impl TransientPool {
 
     /// Frees what is idle.
     pub fn clear(&self, context: &Context, memory: &DevicePool) {
-        let idle = std::mem::take(&mut *self.idle());
         if let Some(entered) = context.enter_to_release() {
+            let idle = std::mem::take(&mut *self.idle());
             for address in idle.blocks.into_values().flatten() {
                 memory.free(&entered, address);
             }

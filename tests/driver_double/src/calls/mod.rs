@@ -1,0 +1,7 @@
+//! The functions with the driver's names.
+
+mod device;
+mod memory;
+mod module;
+mod pools;
+mod stream;
