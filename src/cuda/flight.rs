@@ -40,6 +40,8 @@ struct Launched {
     ceiling: Option<u64>,
     /// Its record says nothing of its end.
     quiet: bool,
+    /// The grid barriers that it passed, if it is audited already.
+    passed: Option<u32>,
 }
 
 /// A launch that is over, with the grid barriers that its grid passed.
@@ -55,6 +57,8 @@ pub struct Flight<'f> {
     compiled: &'f Compiled,
     stream: StreamHandle,
     launched: SmallVec<[Launched; 1]>,
+    /// Taken for launches to come.
+    spare: SmallVec<[Slot; 1]>,
     /// Whether what was waited for had to be told to stop.
     late: bool,
 }
@@ -82,6 +86,7 @@ impl<'f> Flight<'f> {
             compiled,
             stream,
             launched: SmallVec::new(),
+            spare: SmallVec::new(),
             late: false,
         }
     }
@@ -90,22 +95,22 @@ impl<'f> Flight<'f> {
         self.launched.len() == MOST
     }
 
-    /// Enqueues one run of a grid; `more_follow` if another one is going to be. Under the module-scope contract
-    /// the counter is reset before, and copied to the launch's record behind it.
+    /// Enqueues one run of a grid, behind which `more` are going to be. Under the module-scope contract the counter is
+    /// reset before, and copied to the launch's record behind it.
     pub fn launch(
         &mut self,
         grid: &Grid,
         arguments: &mut Arguments<'_>,
         lease: &Lease<'_>,
-        more_follow: bool,
+        more: usize,
     ) -> Result<()> {
         let shape = Shape::of(grid.total);
         // When the flight is full, it lands. And the first workgroup to end does not know that all releases are out.
-        let quiet = more_follow && self.launched.len() + 1 < MOST && shape != Shape::Releases;
+        let quiet = more > 0 && self.launched.len() + 1 < MOST && shape != Shape::Releases;
         let ceiling = lease.ceiling(grid.workgroups)?;
         let slot = match self.compiled.needs_slot() {
             true => {
-                let mut slot = self.device.slots.take(self.device, self.entered)?;
+                let mut slot = self.slot(more)?;
                 slot.arm();
                 arguments.set_slot(&slot, shape, grid.limit, quiet);
                 Some(slot)
@@ -117,9 +122,7 @@ impl<'f> Flight<'f> {
             .and_then(|()| self.enqueue(grid, arguments));
         if let Err(error) = enqueued {
             // It never began, so the counter stands where it stood.
-            if let Some(slot) = slot {
-                self.device.slots.give_back(slot);
-            }
+            self.spare.extend(slot);
             return Err(error);
         }
         self.device.counters.launches.fetch_add(1, Relaxed);
@@ -134,8 +137,26 @@ impl<'f> Flight<'f> {
             slot,
             ceiling,
             quiet,
+            passed: None,
         });
         read_back
+    }
+
+    /// A slot for one launch; those for `more` of this flight are taken with it.
+    fn slot(&mut self, more: usize) -> Result<Slot> {
+        loop {
+            if let Some(slot) = self.spare.pop() {
+                return Ok(slot);
+            }
+            let room = MOST - self.launched.len();
+            self.launched.reserve(room.min(more + 1));
+            (self.device.slots).take(
+                self.device,
+                self.entered,
+                room.min(more + 1),
+                &mut self.spare,
+            )?;
+        }
     }
 
     fn enqueue(&self, grid: &Grid, arguments: &mut Arguments<'_>) -> Result<()> {
@@ -235,12 +256,12 @@ impl<'f> Flight<'f> {
             let result = self.audit(&launched, late);
             let slot = launched.slot;
             match result {
-                Ok((slot_use, barriers)) => {
+                Ok((audited, barriers)) => {
                     if let Some(mut slot) = slot {
-                        if let Some(audited) = slot_use {
+                        if let Some(audited) = audited {
                             slot.settle(audited, launched.workgroups);
                         }
-                        self.device.slots.give_back(slot);
+                        self.spare.push(slot);
                     }
                     if failure.is_none() {
                         landed(Landed {
@@ -272,6 +293,9 @@ impl<'f> Flight<'f> {
         let Some(slot) = &launched.slot else {
             return Ok((None, 0));
         };
+        if let Some(passed) = launched.passed {
+            return Ok((None, passed.into()));
+        }
         let name = &self.compiled.reflection.entry_point;
         let counters = &self.device.counters;
         if let Some(ceiling) = launched.ceiling {
@@ -308,7 +332,7 @@ impl<'f> Flight<'f> {
     }
 
     /// Whether everything had to be told to stop.
-    fn wait(&self, deadline: Option<Instant>) -> Result<bool> {
+    fn wait(&mut self, deadline: Option<Instant>) -> Result<bool> {
         if self.has_landed() || wait::stream(self.entered, self.stream, deadline)? {
             return Ok(false);
         }
@@ -330,17 +354,22 @@ impl<'f> Flight<'f> {
 
     /// Whether the last launch is seen to land within the time that most take. Its record tells so earlier
     /// than the driver does, and the launches before it are over then, being on the same stream.
-    fn has_landed(&self) -> bool {
-        let slot = match self.launched.last() {
+    fn has_landed(&mut self) -> bool {
+        match self.launched.last() {
             Some(Launched {
-                slot: Some(slot),
+                slot: Some(_),
                 quiet: false,
                 ..
-            }) if self.compiled.writes_records() => slot,
+            }) if self.compiled.writes_records() => {}
             _ => return false,
-        };
+        }
         let start = Instant::now();
+        let mut first = 0;
         loop {
+            first = self.audit_from(first);
+            let Some(slot) = self.launched.last().and_then(|last| last.slot.as_ref()) else {
+                return false;
+            };
             // A look at the clock costs as much as many at the record.
             for _ in 0..64 {
                 if slot.has_landed() {
@@ -352,6 +381,32 @@ impl<'f> Flight<'f> {
                 return false;
             }
         }
+    }
+
+    /// Audits launches, while others are under way, whose successors have written: a launch begins when the one before
+    /// is over. Where that fails it is left for later. Which one is the first that is not over yet.
+    fn audit_from(&mut self, first: usize) -> usize {
+        for at in first..self.launched.len().saturating_sub(1) {
+            let next = self.launched[at + 1].slot.as_ref();
+            if !next.is_some_and(Slot::has_landed) {
+                return at;
+            }
+            let Launched {
+                slot: Some(slot),
+                workgroups,
+                passed,
+                ..
+            } = &mut self.launched[at]
+            else {
+                continue;
+            };
+            if let Ok(audited) = slot.audit(*workgroups) {
+                self.device.counters.count_audit();
+                slot.settle(audited, *workgroups);
+                *passed = Some(audited.executed);
+            }
+        }
+        self.launched.len()
     }
 
     /// Sets the abort word of every launch under way.
@@ -378,5 +433,11 @@ impl<'f> Flight<'f> {
         }
         wait::stream(self.entered, *control, Some(Instant::now() + GRACE))?;
         Ok(())
+    }
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        self.device.slots.give_back(self.spare.drain(..));
     }
 }

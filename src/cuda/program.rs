@@ -200,7 +200,8 @@ impl CudaProgram {
             flight: Flight::new(device, &entered, &self.compiled, *stream),
             arguments: Arguments::of(&self.compiled),
             timer: Timer::default(),
-            deadline: Some(Instant::now()),
+            began: None,
+            allowed: Some(Duration::ZERO),
             bound: Bound::default(),
             tally: Tally::default(),
         };
@@ -318,8 +319,10 @@ struct Sequence<'r, 'b> {
     flight: Flight<'r>,
     arguments: Arguments<'r>,
     timer: Timer<'r>,
-    /// When everything launched so far has to be over.
-    deadline: Option<Instant>,
+    /// When the first launch was.
+    began: Option<Instant>,
+    /// How long everything launched so far may take; `None` for as long as it takes.
+    allowed: Option<Duration>,
     bound: Bound<'r>,
     tally: Tally,
 }
@@ -330,7 +333,7 @@ impl Steps for Sequence<'_, '_> {
     }
 
     fn synchronise(&mut self) -> Result<(), Failure> {
-        self.flight.synchronise(self.deadline)
+        self.flight.synchronise(self.deadline())
     }
 
     fn audit(&mut self) -> Result<(), Failure> {
@@ -339,6 +342,12 @@ impl Steps for Sequence<'_, '_> {
 }
 
 impl Sequence<'_, '_> {
+    /// When everything launched so far has to be over.
+    fn deadline(&self) -> Option<Instant> {
+        let began = self.began.unwrap_or_else(Instant::now);
+        began.checked_add(self.allowed?)
+    }
+
     /// Enqueues all runs of one dispatch. When as many are under way as may be, they land first.
     fn launch_one(&mut self, index: usize, lease: &Lease<'_>) -> Result<(), Failure> {
         let &mut Sequence {
@@ -356,9 +365,7 @@ impl Sequence<'_, '_> {
             cooperative,
         } = &part.launches[index];
         let limit = program.limit(dispatch);
-        self.deadline = self
-            .deadline
-            .and_then(|deadline| deadline.checked_add(limit));
+        self.allowed = (self.allowed).and_then(|allowed| allowed.checked_add(limit));
         let bindings = (index, &*dispatch.bindings);
         self.bound
             .bind(device, entered, part.infos, part.planned(index), bindings)
@@ -377,20 +384,20 @@ impl Sequence<'_, '_> {
         let repeat = dispatch.repeat.max(1);
         for runs in 0..repeat {
             if self.flight.is_full() {
+                let deadline = self.deadline();
                 let tally = &mut self.tally;
                 self.flight
-                    .land(self.deadline, &mut |landed| tally.add(landed))?;
-                if self
-                    .deadline
-                    .is_some_and(|deadline| Instant::now() >= deadline)
-                {
+                    .land(deadline, &mut |landed| tally.add(landed))?;
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                     return Err((index, program.late(runs)));
                 }
             }
-            let more_follow = runs + 1 < repeat || index + 1 < self.dispatches.len();
+            let of_this = (repeat - runs - 1) as usize;
+            let more = of_this + (self.dispatches.len() - index - 1);
             self.flight
-                .launch(&grid, &mut self.arguments, lease, more_follow)
+                .launch(&grid, &mut self.arguments, lease, more)
                 .map_err(here)?;
+            self.began.get_or_insert_with(Instant::now);
         }
         if dispatch.timed {
             self.timer.stop(device, entered, stream).map_err(here)?;

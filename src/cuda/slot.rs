@@ -180,24 +180,33 @@ impl SlotPool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The nearest that is idle.
-    pub fn take(&self, device: &Device, entered: &Entered<'_>) -> Result<Slot> {
-        let mut idle = self.idle();
-        idle.taken = idle.taken.saturating_add(1);
-        if !idle.is_placed && idle.taken >= OFTEN {
+    /// The nearest `count` that are idle, or at least one.
+    pub fn take(
+        &self,
+        device: &Device,
+        entered: &Entered<'_>,
+        count: usize,
+        taken: &mut impl Extend<Slot>,
+    ) -> Result<()> {
+        loop {
+            let mut idle = self.idle();
+            idle.taken = idle.taken.saturating_add(1);
+            if !idle.is_placed && idle.taken >= OFTEN {
+                drop(idle);
+                self.place(device, entered)?;
+                idle = self.idle();
+            }
+            let mut found = false;
+            taken.extend(
+                std::iter::from_fn(|| idle.take())
+                    .take(count)
+                    .inspect(|_| found = true),
+            );
+            if found {
+                return Ok(());
+            }
             drop(idle);
-            self.place(device, entered)?;
-            idle = self.idle();
-        }
-        if let Some(slot) = idle.take() {
-            return Ok(slot);
-        }
-        drop(idle);
-        self.add(device, entered)?;
-        // Others may have been quicker.
-        match self.idle().take() {
-            Some(slot) => Ok(slot),
-            None => self.take(device, entered),
+            self.add(device, entered)?;
         }
     }
 
@@ -266,9 +275,10 @@ impl SlotPool {
         Ok(())
     }
 
-    /// For a slot whose launch was audited, or never began.
-    pub fn give_back(&self, slot: Slot) {
-        self.idle().give_back(slot);
+    /// For slots whose launches were audited, or never began.
+    pub fn give_back(&self, slots: impl Iterator<Item = Slot>) {
+        let mut idle = self.idle();
+        slots.for_each(|slot| idle.give_back(slot));
     }
 
     /// For a slot whose launch failed and has ended for certain: zeroed before it is used again. If that
@@ -292,7 +302,7 @@ impl SlotPool {
         if zeroed.is_ok() {
             slot.before = Before::default();
             slot.record().clear();
-            self.give_back(slot);
+            self.give_back(std::iter::once(slot));
         }
     }
 

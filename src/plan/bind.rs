@@ -38,6 +38,9 @@ pub fn bind_onto(
     bindings: &[Binding<'_>],
 ) -> Result<()> {
     let declared = &reflection.bindings;
+    if declared.is_empty() && bindings.is_empty() {
+        return Ok(());
+    }
     let mut found: SmallVec<[Option<usize>; 8]> = smallvec![None; declared.len()];
     // More bindings than the program has end this early: one of them is superfluous or named twice.
     for (index, given) in bindings.iter().enumerate() {
