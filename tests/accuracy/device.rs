@@ -15,6 +15,8 @@ pub enum Type {
     U32,
     I64,
     U64,
+    /// Two f16 in a u32.
+    Halves,
 }
 
 impl Type {
@@ -22,7 +24,7 @@ impl Type {
         match self {
             Type::Float(format) => format.name(),
             Type::I32 => "i32",
-            Type::U32 => "u32",
+            Type::U32 | Type::Halves => "u32",
             Type::I64 => "i64",
             Type::U64 => "u64",
         }
@@ -31,7 +33,7 @@ impl Type {
     pub fn bits(self) -> u32 {
         match self {
             Type::Float(format) => format.bits(),
-            Type::I32 | Type::U32 => 32,
+            Type::I32 | Type::U32 | Type::Halves => 32,
             Type::I64 | Type::U64 => 64,
         }
     }
@@ -47,6 +49,7 @@ impl Type {
             Type::I32 => (bits as u32).cast_signed().to_string(),
             Type::I64 => bits.cast_signed().to_string(),
             Type::U32 | Type::U64 => bits.to_string(),
+            Type::Halves => format!("{bits:#010x}"),
         }
     }
 }

@@ -264,7 +264,7 @@ fn packing(add: &mut impl FnMut(String, String, Vec<Type>, Type, Answer)) {
         "pack2x16float".into(),
         "pack2x16float(vec2(a, b))".into(),
         vec![float; 2],
-        Type::U32,
+        Type::Halves,
         Box::new(move |bits| {
             let half = |at: usize| Format::F16.encode(format.decode(bits[at]));
             half(0) | half(1) << 16

@@ -94,6 +94,10 @@ fn floats(format: Format, columns: &Columns, at: usize) -> Vec<f64> {
 fn same(ty: Type, seen: u64, expected: u64) -> bool {
     match ty {
         Type::Float(format) if format.decode(expected).is_nan() => format.decode(seen).is_nan(),
+        Type::Halves => [0, 16].into_iter().all(|at| {
+            let [seen, expected] = [seen, expected].map(|bits| bits >> at & 0xffff);
+            same(Type::Float(Format::F16), seen, expected)
+        }),
         _ => seen == expected,
     }
 }
