@@ -4,6 +4,7 @@ use naga::{AddressSpace, Function, GlobalVariable, Handle, StorageAccess};
 
 use super::lower::Lower;
 use super::pointer::{Place, Pointer};
+use super::texture::Texture;
 use super::types::{Shape, Ty};
 use super::{features, reach};
 use crate::error::Result;
@@ -42,10 +43,19 @@ impl Lower<'_> {
         let span = self.span(self.module.global_variables.get_span(handle));
         self.b.set_span(span);
         let name = variable.name.clone().unwrap_or_default();
+        let inner = &self.module.types[variable.ty].inner;
+        if let Some(texture) = Texture::of(inner) {
+            let pointer = self.declare_texture(variable, texture, span)?;
+            self.globals.insert(handle, pointer);
+            return Ok(());
+        }
         let Some(ty) = self.types.get(variable.ty) else {
-            let inner = &self.module.types[variable.ty].inner;
             let what = format!("`{name}` is {}", features::of_type(self.module, inner));
-            return Err(self.unsupported(span, &what));
+            let error = self.unsupported(span, &what);
+            return Err(match features::fix_of_type(inner) {
+                Some(fix) => error.with_fix(fix),
+                None => error,
+            });
         };
         let pointer = match variable.space {
             AddressSpace::Storage { access } => {
@@ -103,7 +113,7 @@ impl Lower<'_> {
         Pointer::Memory(Place::whole(Region::Private(memory), ty.clone()))
     }
 
-    fn declare_buffer(
+    pub fn declare_buffer(
         &mut self,
         variable: &GlobalVariable,
         ty: Ty,

@@ -10,6 +10,7 @@ use super::frame::{Exit, Frame};
 use super::indexed::Indexed;
 use super::layout::Alignments;
 use super::pointer::Pointer;
+use super::texture::Texture;
 use super::types::{Ty, Types};
 use super::value::Value;
 use crate::error::{Error, Result, Status};
@@ -34,6 +35,7 @@ pub struct Lower<'a> {
     pub buffers: Vec<BufferDecl>,
     pub immediates_size: u32,
     pub globals: HashMap<Handle<GlobalVariable>, Pointer>,
+    pub textures: HashMap<BufferId, Texture>,
     /// Constant tables by their bytes.
     pub tables: HashMap<Vec<u8>, MemoryId>,
     /// Module-scope constant expressions that have been lowered.
@@ -138,6 +140,7 @@ pub fn lower(
         buffers: Vec::new(),
         immediates_size: 0,
         globals: HashMap::new(),
+        textures: HashMap::new(),
         tables: HashMap::new(),
         constants: HashMap::new(),
         free: Vec::new(),

@@ -7,7 +7,7 @@
 //! `pointer` and `memory` where variables live and how they are reached, `globals` the module's
 //! variables that `reach` finds in use. `layout` places the members of structures (with `attributes`, which naga forgets), `types` holds what types are made of, `indexed` which arrays need memory, `features` what is
 //! refused, and `barrier` is about `gridBarrier()`
-//! and `subgroup` lowers what subgroups do. `shifts` and `counts` are around a fault of naga's arithmetic.
+//! and `subgroup` lowers what subgroups do. `texture` makes buffers of textures. `shifts` and `counts` are around a fault of naga's arithmetic.
 
 mod atomic;
 mod attributes;
@@ -33,6 +33,7 @@ mod statement;
 mod subgroup;
 #[cfg(test)]
 mod tests;
+mod texture;
 pub mod tokens;
 mod types;
 mod value;
