@@ -52,7 +52,7 @@ pub fn fix_of_type(inner: &TypeInner) -> Option<&'static str> {
     }
 }
 
-/// Instead of sampling.
+const SAMPLING: &str = "`textureSample` and `textureGather`";
 const SAMPLE_FIX: &str =
     "Read the texels with `textureLoad` and interpolate between them in the program.";
 
@@ -74,7 +74,7 @@ fn is_refused(module: &Module, inner: &TypeInner) -> bool {
 /// What an expression is that is refused; `None` for those that are lowered.
 pub fn of_expression(expression: &Expression) -> Option<&'static str> {
     Some(match expression {
-        Expression::ImageSample { .. } => "`textureSample` and `textureGather`",
+        Expression::ImageSample { .. } => SAMPLING,
         Expression::Derivative { .. } => "derivatives",
         Expression::RayQueryVertexPositions { .. }
         | Expression::RayQueryProceedResult
@@ -132,7 +132,11 @@ pub fn refusal(
         }
         _ => return None,
     };
-    Some(source.error_as(Status::Unsupported, clamp(source, span), &what))
+    let error = source.error_as(Status::Unsupported, clamp(source, span), &what);
+    Some(match what.starts_with(SAMPLING) {
+        true => error.with_fix(SAMPLE_FIX),
+        false => error,
+    })
 }
 
 /// A `frexp` whose operand is f16: naga makes its exponents 16-bit integers, which the program

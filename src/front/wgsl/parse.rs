@@ -4,9 +4,10 @@ use std::error::Error as _;
 
 use naga::front::wgsl::ParseError;
 use naga::valid::{
-    Capabilities, EntryPointError, ModuleInfo, ValidationError, ValidationFlags, Validator,
+    Capabilities, EntryPointError, GlobalUse, ModuleInfo, ValidationError, ValidationFlags,
+    Validator,
 };
-use naga::{Module, WithSpan};
+use naga::{ImageClass, Module, StorageAccess, TypeInner, WithSpan};
 
 use super::layout::{self, Alignments};
 use super::lower::clamp;
@@ -71,6 +72,7 @@ fn read(source: &Source, text: &str) -> Result<(Module, ModuleInfo, Alignments)>
         .map_err(|error| {
             features::refusal(&module, source, &error)
                 .or_else(|| collision(&module, source, &error))
+                .or_else(|| misuse(&module, source, &error))
                 .unwrap_or_else(|| validation_error(source, &error))
         })?;
     Ok((module, info, alignments))
@@ -158,6 +160,35 @@ fn collision(module: &Module, source: &Source, error: &WithSpan<ValidationError>
             .error(span, &what)
             .with_fix("Give each variable that the entry point uses a binding of its own."),
     )
+}
+
+/// A storage texture is read or written, but not declared to be.
+fn misuse(module: &Module, source: &Source, error: &WithSpan<ValidationError>) -> Option<Error> {
+    let ValidationError::EntryPoint {
+        source: EntryPointError::InvalidGlobalUsage(handle, usage),
+        ..
+    } = error.as_inner()
+    else {
+        return None;
+    };
+    let variable = &module.global_variables[*handle];
+    let TypeInner::Image {
+        class: ImageClass::Storage { access, .. },
+        ..
+    } = module.types[variable.ty].inner
+    else {
+        return None;
+    };
+    let name = variable.name.as_deref().unwrap_or("_");
+    let is_written = usage.contains(GlobalUse::WRITE) && !access.contains(StorageAccess::STORE);
+    let (used, declared) = match is_written {
+        true => ("written", "read"),
+        false => ("read", "write"),
+    };
+    let what = format!("the texture `{name}` is {used}, but its access mode is `{declared}`");
+    let span = clamp(source, module.global_variables.get_span(*handle));
+    let error = source.error(span, &what);
+    Some(error.with_fix("Declare the texture with `read_write`."))
 }
 
 pub fn validation_error(source: &Source, error: &WithSpan<ValidationError>) -> Error {

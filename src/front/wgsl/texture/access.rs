@@ -70,12 +70,6 @@ impl<'a> Lower<'a> {
         span: Span,
     ) -> Result<Components> {
         let (buffer, texture) = self.texture(frame, image, span)?;
-        if !texture.reads {
-            let what =
-                "textureLoad reads from a storage texture that is declared to be written only";
-            let fix = "Declare the texture with `read_write`.";
-            return Err(self.invalid(span, what).with_fix(fix));
-        }
         let at = self.coordinates(frame, coordinate, array_index)?;
         let level = self.is_first_level(frame, level)?;
         self.b.set_span(span);
@@ -107,11 +101,6 @@ impl<'a> Lower<'a> {
         let Texels::Stored(format) = texture.texels else {
             return Err(self.internal(span, "a store to a sampled texture"));
         };
-        if !texture.writes {
-            let what = "textureStore writes to a storage texture that is declared to be read only";
-            let fix = "Declare the texture with `read_write` or `write`.";
-            return Err(self.invalid(span, what).with_fix(fix));
-        }
         let at = self.coordinates(frame, coordinate, array_index)?;
         let components = self.components(frame, value)?;
         self.b.set_span(span);

@@ -30,7 +30,6 @@ pub struct Texture {
     axes: usize,
     arrayed: bool,
     texels: Texels,
-    reads: bool,
     writes: bool,
 }
 
@@ -72,7 +71,6 @@ impl Texture {
             axes,
             arrayed,
             texels,
-            reads: access.contains(StorageAccess::LOAD),
             writes: access.contains(StorageAccess::STORE),
         })
     }
