@@ -29,13 +29,22 @@ impl Lower<'_> {
             reach::variables(self.module, entry).into_iter().collect();
         let module = self.module;
         used.sort_by_key(|&handle| {
-            let binding = module.global_variables[handle].binding.as_ref();
+            let variable = &module.global_variables[handle];
+            let binding = match self.is_immediate(variable) {
+                true => None,
+                false => variable.binding.as_ref(),
+            };
             (binding.map(|b| (b.group, b.binding)), handle.index())
         });
         for handle in used {
             self.declare_global(handle)?;
         }
         Ok(())
+    }
+
+    fn is_immediate(&self, variable: &GlobalVariable) -> bool {
+        let name = variable.name.as_ref();
+        name.is_some_and(|name| self.immediates.contains(name))
     }
 
     fn declare_global(&mut self, handle: Handle<GlobalVariable>) -> Result<()> {
@@ -57,7 +66,11 @@ impl Lower<'_> {
                 None => error,
             });
         };
-        let pointer = match variable.space {
+        let space = match self.is_immediate(variable) {
+            true => AddressSpace::Immediate,
+            false => variable.space,
+        };
+        let pointer = match space {
             AddressSpace::Storage { access } => {
                 let access = if access.intersects(StorageAccess::STORE | StorageAccess::ATOMIC) {
                     BufferAccess::ReadWrite
@@ -176,6 +189,12 @@ impl Lower<'_> {
     }
 
     fn declare_immediates(&mut self, ty: Ty, span: Span) -> Result<Pointer> {
+        if self.immediates_size > 0 {
+            let what = "an entry point uses one variable of immediates at most";
+            return Err(self
+                .invalid(span, what)
+                .with_fix("Make one structure of them."));
+        }
         if ty.size > LARGEST_IMMEDIATES {
             let what = format!(
                 "the immediates take {} bytes, more than the {LARGEST_IMMEDIATES} that are allowed",
@@ -186,7 +205,7 @@ impl Lower<'_> {
                 .with_fix("Put the data into a uniform buffer."));
         }
         let size = u32::try_from(ty.size).expect("at most LARGEST_IMMEDIATES");
-        self.immediates_size = self.immediates_size.max(size);
+        self.immediates_size = size;
         Ok(Pointer::Memory(Place::whole(Region::Immediates, ty)))
     }
 }

@@ -1,6 +1,6 @@
 //! What lowering one entry point keeps.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use naga::valid::ModuleInfo;
 use naga::{Expression, GlobalVariable, Handle, Module};
@@ -36,6 +36,8 @@ pub struct Lower<'a> {
     pub immediates_size: u32,
     pub globals: HashMap<Handle<GlobalVariable>, Pointer>,
     pub textures: HashMap<BufferId, Texture>,
+    /// Names of the module's buffers that are immediates.
+    pub immediates: &'a HashSet<String>,
     /// Constant tables by their bytes.
     pub tables: HashMap<Vec<u8>, MemoryId>,
     /// Module-scope constant expressions that have been lowered.
@@ -120,9 +122,8 @@ const LARGEST_PRIVATE: u64 = 1 << 20;
 pub fn lower(
     source: &Source,
     options: &Options<'_>,
-    module: &Module,
-    info: &ModuleInfo,
-    alignments: &Alignments,
+    (module, info): (&Module, &ModuleInfo),
+    (alignments, immediates): (&Alignments, &HashSet<String>),
     entry: usize,
 ) -> Result<Program> {
     let entry_point = &module.entry_points[entry];
@@ -141,6 +142,7 @@ pub fn lower(
         immediates_size: 0,
         globals: HashMap::new(),
         textures: HashMap::new(),
+        immediates,
         tables: HashMap::new(),
         constants: HashMap::new(),
         free: Vec::new(),

@@ -1,5 +1,6 @@
 //! Parsing and validation by naga, and its errors in our form.
 
+use std::collections::HashSet;
 use std::error::Error as _;
 
 use naga::front::wgsl::ParseError;
@@ -11,7 +12,7 @@ use naga::{ImageClass, Module, StorageAccess, TypeInner, WithSpan};
 
 use super::layout::{self, Alignments};
 use super::lower::clamp;
-use super::{attributes, barrier, counts, entry, features, shifts, subgroup};
+use super::{attributes, barrier, counts, entry, features, immediates, shifts, subgroup};
 use crate::error::{Error, Result};
 use crate::ir::{Source, Span};
 
@@ -44,8 +45,17 @@ fn capabilities() -> Capabilities {
         | Capabilities::CLIP_DISTANCES
 }
 
+/// A valid module, and what it does not say.
+pub struct Parsed {
+    pub module: Module,
+    pub info: ModuleInfo,
+    pub alignments: Alignments,
+    /// Names of the buffers that are immediates.
+    pub immediates: HashSet<String>,
+}
+
 /// A valid module. `source` is the user's text.
-pub fn parse(source: &Source) -> Result<(Module, ModuleInfo, Alignments)> {
+pub fn parse(source: &Source) -> Result<Parsed> {
     let text = subgroup::without_directives(source.text());
     let text = barrier::with_declaration(&text);
     let read = read(source, &text)?;
@@ -58,7 +68,7 @@ pub fn parse(source: &Source) -> Result<(Module, ModuleInfo, Alignments)> {
     }
 }
 
-fn read(source: &Source, text: &str) -> Result<(Module, ModuleInfo, Alignments)> {
+fn read(source: &Source, text: &str) -> Result<Parsed> {
     let said = attributes::Said::read(source, text)?;
     let mut module = match naga::front::wgsl::parse_str(text) {
         Ok(module) => module,
@@ -67,6 +77,7 @@ fn read(source: &Source, text: &str) -> Result<(Module, ModuleInfo, Alignments)>
     barrier::check(&module, source)?;
     let attributes = said.of(source, &module)?;
     let alignments = layout::correct(&mut module, &attributes, source)?;
+    let immediates = immediates::disguise(&mut module);
     let info = Validator::new(ValidationFlags::all(), capabilities())
         .validate(&subgroup::in_one_dimension(&module))
         .map_err(|error| {
@@ -75,7 +86,12 @@ fn read(source: &Source, text: &str) -> Result<(Module, ModuleInfo, Alignments)>
                 .or_else(|| misuse(&module, source, &error))
                 .unwrap_or_else(|| validation_error(source, &error))
         })?;
-    Ok((module, info, alignments))
+    Ok(Parsed {
+        module,
+        info,
+        alignments,
+        immediates,
+    })
 }
 
 fn parse_error(source: &Source, error: &ParseError) -> Error {
