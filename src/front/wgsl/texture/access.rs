@@ -83,7 +83,7 @@ impl<'a> Lower<'a> {
             }
             Texels::Sampled(scalar) => {
                 let header = self.header(buffer, 4);
-                self.load_sampled(buffer, scalar, &at, &header, level)
+                Ok(self.load_sampled(buffer, scalar, &at, &header, level))
             }
         }
     }
@@ -269,7 +269,7 @@ impl<'a> Lower<'a> {
         at: &[Operand],
         header: &[Operand],
         level: Operand,
-    ) -> Result<Components> {
+    ) -> Components {
         let word = header[3];
         let mut formats: SmallVec<[(u32, Format); 4]> = SmallVec::from_slice(&[
             (RGBA32, Format::full(scalar)),
@@ -312,6 +312,6 @@ impl<'a> Lower<'a> {
                 *component = self.b.select(chosen, x, *component);
             }
         }
-        Ok(components)
+        components
     }
 }
