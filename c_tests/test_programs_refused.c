@@ -124,11 +124,14 @@ static void recursion(void) {
 
 static void textures_and_samplers(void) {
   refuse_text(VYRE_ERROR_UNSUPPORTED, "texture",
-              "@group(0) @binding(1) var t: texture_2d<f32>;\n" MAIN_HEAD
-              "  o[0] = u32(textureLoad(t, vec2<i32>(0, 0), 0).x);\n}\n");
+              "@group(0) @binding(1) var t: texture_depth_2d;\n" MAIN_HEAD
+              "  o[0] = u32(textureLoad(t, vec2<i32>(0, 0), 0));\n}\n");
   refuse_text(VYRE_ERROR_UNSUPPORTED, "texture",
-              "@group(0) @binding(1) var t: texture_storage_2d<r32uint, write>;\n" MAIN_HEAD
+              "@group(0) @binding(1) var t: texture_storage_2d<r8uint, write>;\n" MAIN_HEAD
               "  textureStore(t, vec2<i32>(0, 0), vec4<u32>(1u));\n}\n");
+  refuse_text(VYRE_ERROR_UNSUPPORTED, "sampler",
+              "@group(0) @binding(1) var t: texture_2d<f32>;\n@group(0) @binding(2) var s: sampler;\n" MAIN_HEAD
+              "  o[0] = u32(textureSampleLevel(t, s, vec2<f32>(0.5), 0.0).x);\n}\n");
 }
 
 static void other_stages(void) {

@@ -75,7 +75,7 @@ fn check(path: &str, expected: usize, refused: usize) {
 
 #[test]
 fn the_guide_says_what_loads_and_what_is_refused() {
-    check("docs/guide.md", 8, 3);
+    check("docs/guide.md", 9, 3);
 }
 
 #[test]

@@ -22,6 +22,8 @@ mod machine;
 #[path = "ptx/programs.rs"]
 #[allow(dead_code, reason = "some are only assembled")]
 mod programs;
+#[path = "ptx/textures.rs"]
+mod textures;
 #[path = "ptx/warp.rs"]
 mod warp;
 

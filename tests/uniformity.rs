@@ -9,7 +9,7 @@ const DECLARATIONS: &str = "\
 @group(0) @binding(0) var<storage, read> plan: array<u32>;
 @group(0) @binding(1) var<storage, read_write> data: array<u32>;
 @group(0) @binding(2) var<storage, read_write> changed: array<atomic<u32>>;
-var<workgroup> board: array<u32, 64>;
+var<workgroup> board: array<u32, 64>; struct List { size: u32, more: array<u32> } @group(0) @binding(3) var<storage, read_write> list: List;
 fn last(x: u32) -> bool { if x == 3u { return true; } return x > 9u; }
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) gid: vec3u, @builtin(local_invocation_index) local: u32,
@@ -230,4 +230,20 @@ fn flags_that_a_later_round_may_reach_are_refused() {
     ] {
         refused(body, "changed");
     }
+}
+
+#[test]
+fn a_member_in_front_of_an_array_is_not_written_with_it() {
+    accepted("for (var i = 0u; i < list.size; i++) { list.more[gid.x] = i; gridBarrier(); }");
+    accepted(
+        "for (var i = 0u; i < list.size; i++) { list.more[plan[gid.x]] += 1u; list.more[0] = i; gridBarrier(); }",
+    );
+    refused(
+        "for (var i = 0u; i < list.size; i++) { list.size = gid.x; gridBarrier(); }",
+        "a load from `list`",
+    );
+    refused(
+        "for (var i = 0u; i < list.more[0]; i++) { list.more[gid.x] = i; gridBarrier(); }",
+        "a load from `list`",
+    );
 }

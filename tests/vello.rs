@@ -3,6 +3,8 @@
 
 #[path = "vello/checks.rs"]
 mod checks;
+#[path = "vello/picture.rs"]
+mod picture;
 #[path = "vello/pipeline.rs"]
 mod pipeline;
 #[path = "ptx/ptxas.rs"]
@@ -15,9 +17,8 @@ mod scene;
 
 mod harness;
 
-use vello_shaders::{BindType, ComputeShader, SHADERS};
+use vello_shaders::{ComputeShader, SHADERS};
 use vyre::cuda::ptx::{self, Target};
-use vyre::error::Status;
 use vyre::front::Options;
 
 fn shaders() -> [&'static ComputeShader<'static>; 23] {
@@ -49,40 +50,15 @@ fn shaders() -> [&'static ComputeShader<'static>; 23] {
     ]
 }
 
-/// The three that draw into textures and read from them: such are refused, by name and place.
-fn needs_textures(shader: &ComputeShader<'_>) -> bool {
-    shader
-        .bindings
-        .iter()
-        .any(|binding| matches!(binding, BindType::Image | BindType::ImageRead))
-}
-
 #[test]
 fn the_shaders_load() {
     let backend = harness::backend(1);
-    let mut refused = Vec::new();
     for shader in shaders() {
-        match harness::try_load(&backend, &shader.wgsl.code, Default::default()) {
-            Ok(program) => assert_eq!(
-                program.reflection().workgroup_size,
-                shader.workgroup_size,
-                "{}",
-                shader.name
-            ),
-            Err(error) => {
-                let what = format!("{}: {}", shader.name, harness::report(&error));
-                assert!(needs_textures(shader), "{what}");
-                assert_eq!(error.status(), Status::Unsupported, "{what}");
-                assert!(
-                    error.message().contains("textures are not supported"),
-                    "{what}"
-                );
-                assert!(error.position().is_some(), "{what}");
-                refused.push(&*shader.name);
-            }
-        }
+        let program = harness::try_load(&backend, &shader.wgsl.code, Default::default())
+            .unwrap_or_else(|error| panic!("{}: {}", shader.name, harness::report(&error)));
+        let size = program.reflection().workgroup_size;
+        assert_eq!(size, shader.workgroup_size, "{}", shader.name);
     }
-    assert_eq!(refused, ["fine_area", "fine_msaa16", "fine_msaa8"]);
 }
 
 #[test]
@@ -95,7 +71,7 @@ fn the_shaders_become_ptx() {
     if assembler.is_none() {
         println!("no ptxas: the shaders' PTX was emitted and not assembled");
     }
-    for shader in shaders().into_iter().filter(|s| !needs_textures(s)) {
+    for shader in shaders() {
         let options = Options {
             label: Some(&shader.name),
             subgroup_size: 32,
@@ -118,9 +94,26 @@ fn every_stage_gives_vello_s_buffers() {
     let mut loaded = pipeline::Loaded::new();
     let mut wrong = Vec::new();
     for scene in scene::all() {
-        let (compared, differences) = pipeline::run(&mut loaded, &scene);
-        println!("{}: {compared} stages compared", scene.name);
-        wrong.extend(differences);
+        let outcome = pipeline::run(&mut loaded, &scene);
+        println!("{}: {} stages compared", scene.name, outcome.compared);
+        wrong.extend(outcome.wrong);
+        // All are drawn on white, which no blending takes away.
+        let is_opaque = |&texel: &u32| texel >> 24 >= 254;
+        assert!(outcome.picture.iter().all(is_opaque), "{}", scene.name);
+        let is_white = outcome.picture.iter().all(|&texel| texel == u32::MAX);
+        assert_eq!(is_white, scene.name == "empty", "{}", scene.name);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_picture_is_what_the_shapes_cover() {
+    let scene = picture::scene();
+    let outcome = pipeline::run(&mut pipeline::Loaded::new(), &scene);
+    assert!(outcome.wrong.is_empty(), "{}", outcome.wrong.join("\n"));
+    let (wrong, first) = picture::differences(&outcome.picture, 0.0);
+    assert_eq!(wrong, 0, "{first}");
+    // A twentieth of a pixel would show.
+    let (wrong, _) = picture::differences(&outcome.picture, 0.05);
+    assert!(wrong > 100, "only {wrong} pixels tell that the scene moved");
 }

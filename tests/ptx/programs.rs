@@ -137,6 +137,34 @@ fn memory(programs: &mut Vec<String>) {
     }
 }
 
+fn textures(programs: &mut Vec<String>) {
+    for (format, ty) in [
+        ("rgba8unorm", "f32"),
+        ("bgra8unorm", "f32"),
+        ("rgba8snorm", "f32"),
+        ("rgba8sint", "i32"),
+        ("rgb10a2uint", "u32"),
+        ("rg16float", "f32"),
+        ("rgba16snorm", "f32"),
+        ("rgba16uint", "u32"),
+        ("r32sint", "i32"),
+        ("rg32uint", "u32"),
+        ("rgba32float", "f32"),
+    ] {
+        programs.push(framed(
+            &format!(
+                "@group(0) @binding(2) var t: texture_storage_2d<{format}, read_write>;
+                @group(0) @binding(3) var s: texture_2d_array<{ty}>; @group(0) @binding(4) var v: texture_3d<{ty}>;
+                @group(0) @binding(5) var w: texture_storage_3d<{format}, write>; @group(0) @binding(6) var l: texture_1d<{ty}>;"
+            ),
+            "let at = vec2(i32(input[i]), i32(input[i + 1u]) - 1); let k = input[i + 2u];
+            let x = textureLoad(t, at) + textureLoad(s, at, k, 0) + textureLoad(v, vec3(input[0], k, 1u), i32(k) - 1);
+            textureStore(t, vec2(at.y, at.x), x); textureStore(w, vec3(k, input[i], 1u), x + textureLoad(l, k, 0));
+            let d = textureDimensions(v, i32(k)); out[i] = u32(x.x) + textureNumLayers(s) + d.x + d.z + textureDimensions(l);",
+        ));
+    }
+}
+
 fn control(programs: &mut Vec<String>) {
     for body in [
         "for (var k = 0u; k < 16u; k++) { out[k] = k; }",
@@ -239,7 +267,7 @@ fn shown(programs: &mut Vec<String>) {
 /// Those with one right result.
 pub fn exact() -> Vec<String> {
     let mut programs = Vec::new();
-    for family in [integers, floats, memory, control, barriers] {
+    for family in [integers, floats, memory, textures, control, barriers] {
         family(&mut programs);
     }
     programs

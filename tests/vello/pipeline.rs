@@ -116,6 +116,21 @@ fn initial(scene: &Scene) -> State {
     add("seg_counts", gpu.seg_counts_size * 8);
     add("segments", gpu.segments_size * 24);
     add("ptcl", gpu.ptcl_size * 4);
+    add("blend_spill", sizes.blend_spill.size_in_bytes());
+    // No pixel is left as it was.
+    let pixels = gpu.target_width * gpu.target_height;
+    let output = texture(
+        gpu.target_width,
+        gpu.target_height,
+        0,
+        &vec![0x1234_5678; pixels as usize],
+    );
+    state.insert("output", output);
+    // rgba8unorm, as vello has them.
+    let (width, height, texels) = &scene.ramps;
+    let texels = if texels.is_empty() { &[0][..] } else { texels };
+    state.insert("gradients", texture(*width, *height, 1, texels));
+    state.insert("image_atlas", texture(1, 1, 1, &[0]));
     let config = bytemuck::bytes_of(gpu).to_vec();
     state.insert("config", RefCell::new(config));
     let mut data = scene.data.clone();
@@ -140,8 +155,23 @@ fn spoil(buffer: &RefCell<Vec<u8>>) -> bool {
     true
 }
 
-/// Runs all stages; how many were compared, and what differs.
-pub fn run(loaded: &mut Loaded, scene: &Scene) -> (usize, Vec<String>) {
+pub struct Outcome {
+    /// How many stages were compared.
+    pub compared: usize,
+    /// What differs.
+    pub wrong: Vec<String>,
+    /// In rgba8unorm, not multiplied by alpha, row by row.
+    pub picture: Vec<u32>,
+}
+
+/// Bytes of a texture's buffer.
+fn texture(width: u32, height: u32, format: u32, texels: &[u32]) -> RefCell<Vec<u8>> {
+    let words = [&[width, height, 1, format], texels].concat();
+    RefCell::new(bytemuck::cast_slice(&words).to_vec())
+}
+
+/// Runs all stages.
+pub fn run(loaded: &mut Loaded, scene: &Scene) -> Outcome {
     let state = initial(scene);
     let mut compared = 0;
     let mut wrong = Vec::new();
@@ -386,6 +416,18 @@ pub fn run(loaded: &mut Loaded, scene: &Scene) -> (usize, Vec<String>) {
         TILING,
         checks::TILING,
     );
+    // Vello's own for the CPU is a draft that nothing calls: what it draws is judged by whoever called.
+    const FINE: C = &[
+        "config",
+        "segments",
+        "ptcl",
+        "info",
+        "blend_spill",
+        "output",
+        "gradients",
+        "image_atlas",
+    ];
+    stage(&s.fine_area, None, count.fine, FINE, &[]);
     let names = [
         "failed",
         "binning",
@@ -400,5 +442,9 @@ pub fn run(loaded: &mut Loaded, scene: &Scene) -> (usize, Vec<String>) {
         print!("{name} {count}, ");
     }
     assert_eq!(checks::words(&state, "bump")[0], 0, "a buffer is too small");
-    (compared, wrong)
+    Outcome {
+        compared,
+        wrong,
+        picture: checks::words(&state, "output").split_off(4),
+    }
 }

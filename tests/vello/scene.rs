@@ -2,9 +2,7 @@
 
 use peniko::kurbo::{Cap, Join, Stroke};
 use peniko::{BlendMode, Color, Compose, Fill, Mix};
-use vello_encoding::{
-    DrawBeginClip, DrawColor, Encoding, RenderConfig, Transform, resolve_solid_paths_only,
-};
+use vello_encoding::{DrawBeginClip, DrawColor, Encoding, RenderConfig, Resolver, Transform};
 
 use super::random::Random;
 
@@ -13,20 +11,34 @@ pub struct Scene {
     pub config: RenderConfig,
     /// The packed encoding.
     pub data: Vec<u8>,
+    /// Colours of gradients: width, height, and their pixels.
+    pub ramps: (u32, u32, Vec<u32>),
 }
 
 impl Scene {
-    fn new(name: &'static str, encoding: &Encoding, width: u32, height: u32) -> Scene {
+    pub fn new(
+        name: &'static str,
+        encoding: &Encoding,
+        [width, height]: [u32; 2],
+        background: Color,
+    ) -> Scene {
         let mut data = Vec::new();
-        let layout = resolve_solid_paths_only(encoding, &mut data);
-        let mut config = RenderConfig::new(&layout, width, height, &Color::WHITE);
+        let mut resolver = Resolver::new();
+        let (layout, ramps, _) = resolver.resolve(encoding, &mut data);
+        let mut config = RenderConfig::new(&layout, width, height, &background);
         // Room for these scenes; what vello reserves by default would only be copied.
         config.gpu.lines_size = 1 << 18;
         config.gpu.tiles_size = 1 << 18;
         config.gpu.seg_counts_size = 1 << 19;
         config.gpu.segments_size = 1 << 19;
         config.gpu.ptcl_size = 1 << 20;
-        Scene { name, config, data }
+        let ramps = (ramps.width, ramps.height, ramps.data.to_vec());
+        Scene {
+            name,
+            config,
+            data,
+            ramps,
+        }
     }
 }
 
@@ -38,11 +50,11 @@ pub fn all() -> [Scene; 4] {
     let mut odd = Encoding::new();
     many_paths(&mut odd, 700, 2);
     [
-        Scene::new("few", &few, 320, 200),
-        Scene::new("thousands", &many, 800, 600),
+        Scene::new("few", &few, [320, 200], Color::WHITE),
+        Scene::new("thousands", &many, [800, 600], Color::WHITE),
         // Not a multiple of the tile size, and hardly higher than one.
-        Scene::new("narrow", &odd, 1001, 33),
-        Scene::new("empty", &Encoding::new(), 256, 128),
+        Scene::new("narrow", &odd, [1001, 33], Color::WHITE),
+        Scene::new("empty", &Encoding::new(), [256, 128], Color::WHITE),
     ]
 }
 

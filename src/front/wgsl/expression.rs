@@ -67,6 +67,7 @@ impl<'a> Lower<'a> {
         }
         match frame.function.expressions[handle] {
             Expression::Load { .. }
+            | Expression::ImageLoad { .. }
             | Expression::CallResult(_)
             | Expression::AtomicResult { .. }
             | Expression::SubgroupBallotResult
@@ -189,6 +190,23 @@ impl<'a> Lower<'a> {
                     return Err(self.internal(span, "the length of an array in no buffer"));
                 }
             },
+            Expression::ImageLoad {
+                image,
+                coordinate,
+                array_index,
+                level,
+                ..
+            } => Value::Scalars(self.texture_load(
+                frame,
+                image,
+                coordinate,
+                array_index,
+                level,
+                span,
+            )?),
+            Expression::ImageQuery { image, query } => {
+                Value::Scalars(self.texture_query(frame, image, query, span)?)
+            }
             _ => Value::Scalars(self.operation(frame, expression, span)?),
         })
     }

@@ -4,22 +4,19 @@ use naga::front::Typifier;
 use naga::proc::ResolveContext;
 use naga::valid::{EntryPointError, ValidationError};
 use naga::{
-    Block, Expression, Function, Handle, ImageClass, MathFunction, Module, PredeclaredType,
-    ScalarKind, Span, Statement, Type, TypeInner, WithSpan,
+    Block, Expression, Function, Handle, MathFunction, Module, PredeclaredType, ScalarKind, Span,
+    Statement, Type, TypeInner, WithSpan,
 };
 
 use super::lower::clamp;
+use super::texture::{self, Texture};
 use crate::error::{Error, Status};
 use crate::ir::Source;
 
 /// "... are not supported", for a variable or value of such a type.
 pub fn of_type(module: &Module, inner: &TypeInner) -> String {
     let what = match inner {
-        TypeInner::Image { class, .. } => match class {
-            ImageClass::External => "an external texture: external textures",
-            ImageClass::Storage { .. } => "a storage texture: textures",
-            _ => "a texture: textures",
-        },
+        TypeInner::Image { dim, class, .. } => &texture::refusal(*dim, *class),
         TypeInner::Sampler { .. } => "a sampler: samplers",
         TypeInner::AccelerationStructure { .. } => "an acceleration structure: ray queries",
         TypeInner::RayQuery { .. } => "a ray query: ray queries",
@@ -46,6 +43,19 @@ pub fn of_type(module: &Module, inner: &TypeInner) -> String {
     format!("{what} are not supported")
 }
 
+/// What to do instead of declaring a variable of such a type, where there is more to say than to leave it out.
+pub fn fix_of_type(inner: &TypeInner) -> Option<&'static str> {
+    match inner {
+        TypeInner::Image { dim, class, .. } => Some(texture::fix(*dim, *class)),
+        TypeInner::Sampler { .. } => Some(SAMPLE_FIX),
+        _ => None,
+    }
+}
+
+const SAMPLING: &str = "`textureSample` and `textureGather`";
+const SAMPLE_FIX: &str =
+    "Read the texels with `textureLoad` and interpolate between them in the program.";
+
 fn is_refused(module: &Module, inner: &TypeInner) -> bool {
     match inner {
         TypeInner::Array { base, .. } => is_refused(module, &module.types[*base].inner),
@@ -56,6 +66,7 @@ fn is_refused(module: &Module, inner: &TypeInner) -> bool {
             super::types::scalar(*s).is_none()
         }
         TypeInner::Matrix { .. } => false,
+        TypeInner::Image { .. } => Texture::of(inner).is_none(),
         _ => true,
     }
 }
@@ -63,9 +74,7 @@ fn is_refused(module: &Module, inner: &TypeInner) -> bool {
 /// What an expression is that is refused; `None` for those that are lowered.
 pub fn of_expression(expression: &Expression) -> Option<&'static str> {
     Some(match expression {
-        Expression::ImageSample { .. }
-        | Expression::ImageLoad { .. }
-        | Expression::ImageQuery { .. } => "textures",
+        Expression::ImageSample { .. } => SAMPLING,
         Expression::Derivative { .. } => "derivatives",
         Expression::RayQueryVertexPositions { .. }
         | Expression::RayQueryProceedResult
@@ -80,7 +89,7 @@ pub fn of_expression(expression: &Expression) -> Option<&'static str> {
 /// As [`of_expression`], of a statement.
 pub fn of_statement(statement: &Statement) -> Option<&'static str> {
     Some(match statement {
-        Statement::ImageStore { .. } | Statement::ImageAtomic { .. } => "textures",
+        Statement::ImageAtomic { .. } => "atomic operations on textures",
         Statement::RayQuery { .. } => "ray queries",
         Statement::RayPipelineFunction(_) => "ray tracing pipelines",
         Statement::CooperativeStore { .. } => "cooperative matrices",
@@ -123,7 +132,11 @@ pub fn refusal(
         }
         _ => return None,
     };
-    Some(source.error_as(Status::Unsupported, clamp(source, span), &what))
+    let error = source.error_as(Status::Unsupported, clamp(source, span), &what);
+    Some(match what.starts_with(SAMPLING) {
+        true => error.with_fix(SAMPLE_FIX),
+        false => error,
+    })
 }
 
 /// A `frexp` whose operand is f16: naga makes its exponents 16-bit integers, which the program

@@ -4,6 +4,7 @@ use naga::{AddressSpace, Function, GlobalVariable, Handle, StorageAccess};
 
 use super::lower::Lower;
 use super::pointer::{Place, Pointer};
+use super::texture::Texture;
 use super::types::{Shape, Ty};
 use super::{features, reach};
 use crate::error::Result;
@@ -28,7 +29,11 @@ impl Lower<'_> {
             reach::variables(self.module, entry).into_iter().collect();
         let module = self.module;
         used.sort_by_key(|&handle| {
-            let binding = module.global_variables[handle].binding.as_ref();
+            let variable = &module.global_variables[handle];
+            let binding = match self.is_immediate(variable) {
+                true => None,
+                false => variable.binding.as_ref(),
+            };
             (binding.map(|b| (b.group, b.binding)), handle.index())
         });
         for handle in used {
@@ -37,17 +42,35 @@ impl Lower<'_> {
         Ok(())
     }
 
+    fn is_immediate(&self, variable: &GlobalVariable) -> bool {
+        let name = variable.name.as_ref();
+        name.is_some_and(|name| self.immediates.contains(name))
+    }
+
     fn declare_global(&mut self, handle: Handle<GlobalVariable>) -> Result<()> {
         let variable = &self.module.global_variables[handle];
         let span = self.span(self.module.global_variables.get_span(handle));
         self.b.set_span(span);
         let name = variable.name.clone().unwrap_or_default();
+        let inner = &self.module.types[variable.ty].inner;
+        if let Some(texture) = Texture::of(inner) {
+            let pointer = self.declare_texture(variable, texture, span)?;
+            self.globals.insert(handle, pointer);
+            return Ok(());
+        }
         let Some(ty) = self.types.get(variable.ty) else {
-            let inner = &self.module.types[variable.ty].inner;
             let what = format!("`{name}` is {}", features::of_type(self.module, inner));
-            return Err(self.unsupported(span, &what));
+            let error = self.unsupported(span, &what);
+            return Err(match features::fix_of_type(inner) {
+                Some(fix) => error.with_fix(fix),
+                None => error,
+            });
         };
-        let pointer = match variable.space {
+        let space = match self.is_immediate(variable) {
+            true => AddressSpace::Immediate,
+            false => variable.space,
+        };
+        let pointer = match space {
             AddressSpace::Storage { access } => {
                 let access = if access.intersects(StorageAccess::STORE | StorageAccess::ATOMIC) {
                     BufferAccess::ReadWrite
@@ -103,7 +126,7 @@ impl Lower<'_> {
         Pointer::Memory(Place::whole(Region::Private(memory), ty.clone()))
     }
 
-    fn declare_buffer(
+    pub fn declare_buffer(
         &mut self,
         variable: &GlobalVariable,
         ty: Ty,
@@ -166,6 +189,12 @@ impl Lower<'_> {
     }
 
     fn declare_immediates(&mut self, ty: Ty, span: Span) -> Result<Pointer> {
+        if self.immediates_size > 0 {
+            let what = "an entry point uses one variable of immediates at most";
+            return Err(self
+                .invalid(span, what)
+                .with_fix("Make one structure of them."));
+        }
         if ty.size > LARGEST_IMMEDIATES {
             let what = format!(
                 "the immediates take {} bytes, more than the {LARGEST_IMMEDIATES} that are allowed",
@@ -176,7 +205,7 @@ impl Lower<'_> {
                 .with_fix("Put the data into a uniform buffer."));
         }
         let size = u32::try_from(ty.size).expect("at most LARGEST_IMMEDIATES");
-        self.immediates_size = self.immediates_size.max(size);
+        self.immediates_size = size;
         Ok(Pointer::Memory(Place::whole(Region::Immediates, ty)))
     }
 }

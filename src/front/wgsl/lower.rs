@@ -1,6 +1,6 @@
 //! What lowering one entry point keeps.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use naga::valid::ModuleInfo;
 use naga::{Expression, GlobalVariable, Handle, Module};
@@ -10,6 +10,7 @@ use super::frame::{Exit, Frame};
 use super::indexed::Indexed;
 use super::layout::Alignments;
 use super::pointer::Pointer;
+use super::texture::Texture;
 use super::types::{Ty, Types};
 use super::value::Value;
 use crate::error::{Error, Result, Status};
@@ -34,6 +35,9 @@ pub struct Lower<'a> {
     pub buffers: Vec<BufferDecl>,
     pub immediates_size: u32,
     pub globals: HashMap<Handle<GlobalVariable>, Pointer>,
+    pub textures: HashMap<BufferId, Texture>,
+    /// Names of the module's buffers that are immediates.
+    pub immediates: &'a HashSet<String>,
     /// Constant tables by their bytes.
     pub tables: HashMap<Vec<u8>, MemoryId>,
     /// Module-scope constant expressions that have been lowered.
@@ -118,9 +122,8 @@ const LARGEST_PRIVATE: u64 = 1 << 20;
 pub fn lower(
     source: &Source,
     options: &Options<'_>,
-    module: &Module,
-    info: &ModuleInfo,
-    alignments: &Alignments,
+    (module, info): (&Module, &ModuleInfo),
+    (alignments, immediates): (&Alignments, &HashSet<String>),
     entry: usize,
 ) -> Result<Program> {
     let entry_point = &module.entry_points[entry];
@@ -138,6 +141,8 @@ pub fn lower(
         buffers: Vec::new(),
         immediates_size: 0,
         globals: HashMap::new(),
+        textures: HashMap::new(),
+        immediates,
         tables: HashMap::new(),
         constants: HashMap::new(),
         free: Vec::new(),

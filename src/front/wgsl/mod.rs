@@ -7,7 +7,7 @@
 //! `pointer` and `memory` where variables live and how they are reached, `globals` the module's
 //! variables that `reach` finds in use. `layout` places the members of structures (with `attributes`, which naga forgets), `types` holds what types are made of, `indexed` which arrays need memory, `features` what is
 //! refused, and `barrier` is about `gridBarrier()`
-//! and `subgroup` lowers what subgroups do. `shifts` and `counts` are around a fault of naga's arithmetic.
+//! and `subgroup` lowers what subgroups do. `texture` makes buffers of textures. `shifts` and `counts` are around a fault of naga's arithmetic, `immediates` around one of its validator.
 
 mod atomic;
 mod attributes;
@@ -19,6 +19,7 @@ mod expression;
 mod features;
 mod frame;
 mod globals;
+mod immediates;
 mod indexed;
 mod layout;
 mod lower;
@@ -33,6 +34,7 @@ mod statement;
 mod subgroup;
 #[cfg(test)]
 mod tests;
+mod texture;
 pub mod tokens;
 mod types;
 mod value;
@@ -81,7 +83,12 @@ pub fn compile(text: &str, options: &Options<'_>) -> Result<Program> {
 }
 
 fn compile_here(source: &Source, options: &Options<'_>) -> Result<Program> {
-    let (module, info, alignments) = parse::parse(source)?;
+    let parse::Parsed {
+        module,
+        info,
+        alignments,
+        immediates,
+    } = parse::parse(source)?;
     let entry = entry::select(&module, source, options.entry_point)?;
     let name = module.entry_points[entry].name.clone();
     let (module, info) = overrides::apply(&module, &info, &name, options.overrides, source)?;
@@ -90,5 +97,11 @@ fn compile_here(source: &Source, options: &Options<'_>) -> Result<Program> {
         .iter()
         .position(|e| e.stage == naga::ShaderStage::Compute && e.name == name)
         .expect("overrides keep the entry point");
-    lower::lower(source, options, &module, &info, &alignments, entry)
+    lower::lower(
+        source,
+        options,
+        (&module, &info),
+        (&alignments, &immediates),
+        entry,
+    )
 }

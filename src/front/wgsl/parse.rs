@@ -1,16 +1,18 @@
 //! Parsing and validation by naga, and its errors in our form.
 
+use std::collections::HashSet;
 use std::error::Error as _;
 
 use naga::front::wgsl::ParseError;
 use naga::valid::{
-    Capabilities, EntryPointError, ModuleInfo, ValidationError, ValidationFlags, Validator,
+    Capabilities, EntryPointError, GlobalUse, ModuleInfo, ValidationError, ValidationFlags,
+    Validator,
 };
-use naga::{Module, WithSpan};
+use naga::{ImageClass, Module, StorageAccess, TypeInner, WithSpan};
 
 use super::layout::{self, Alignments};
 use super::lower::clamp;
-use super::{attributes, barrier, counts, entry, features, shifts, subgroup};
+use super::{attributes, barrier, counts, entry, features, immediates, shifts, subgroup};
 use crate::error::{Error, Result};
 use crate::ir::{Source, Span};
 
@@ -43,8 +45,17 @@ fn capabilities() -> Capabilities {
         | Capabilities::CLIP_DISTANCES
 }
 
+/// A valid module, and what it does not say.
+pub struct Parsed {
+    pub module: Module,
+    pub info: ModuleInfo,
+    pub alignments: Alignments,
+    /// Names of the buffers that are immediates.
+    pub immediates: HashSet<String>,
+}
+
 /// A valid module. `source` is the user's text.
-pub fn parse(source: &Source) -> Result<(Module, ModuleInfo, Alignments)> {
+pub fn parse(source: &Source) -> Result<Parsed> {
     let text = subgroup::without_directives(source.text());
     let text = barrier::with_declaration(&text);
     let read = read(source, &text)?;
@@ -57,7 +68,7 @@ pub fn parse(source: &Source) -> Result<(Module, ModuleInfo, Alignments)> {
     }
 }
 
-fn read(source: &Source, text: &str) -> Result<(Module, ModuleInfo, Alignments)> {
+fn read(source: &Source, text: &str) -> Result<Parsed> {
     let said = attributes::Said::read(source, text)?;
     let mut module = match naga::front::wgsl::parse_str(text) {
         Ok(module) => module,
@@ -66,14 +77,21 @@ fn read(source: &Source, text: &str) -> Result<(Module, ModuleInfo, Alignments)>
     barrier::check(&module, source)?;
     let attributes = said.of(source, &module)?;
     let alignments = layout::correct(&mut module, &attributes, source)?;
+    let immediates = immediates::disguise(&mut module);
     let info = Validator::new(ValidationFlags::all(), capabilities())
         .validate(&subgroup::in_one_dimension(&module))
         .map_err(|error| {
             features::refusal(&module, source, &error)
                 .or_else(|| collision(&module, source, &error))
+                .or_else(|| misuse(&module, source, &error))
                 .unwrap_or_else(|| validation_error(source, &error))
         })?;
-    Ok((module, info, alignments))
+    Ok(Parsed {
+        module,
+        info,
+        alignments,
+        immediates,
+    })
 }
 
 fn parse_error(source: &Source, error: &ParseError) -> Error {
@@ -158,6 +176,35 @@ fn collision(module: &Module, source: &Source, error: &WithSpan<ValidationError>
             .error(span, &what)
             .with_fix("Give each variable that the entry point uses a binding of its own."),
     )
+}
+
+/// A storage texture is read or written, but not declared to be.
+fn misuse(module: &Module, source: &Source, error: &WithSpan<ValidationError>) -> Option<Error> {
+    let ValidationError::EntryPoint {
+        source: EntryPointError::InvalidGlobalUsage(handle, usage),
+        ..
+    } = error.as_inner()
+    else {
+        return None;
+    };
+    let variable = &module.global_variables[*handle];
+    let TypeInner::Image {
+        class: ImageClass::Storage { access, .. },
+        ..
+    } = module.types[variable.ty].inner
+    else {
+        return None;
+    };
+    let name = variable.name.as_deref().unwrap_or("_");
+    let is_written = usage.contains(GlobalUse::WRITE) && !access.contains(StorageAccess::STORE);
+    let (used, declared) = match is_written {
+        true => ("written", "read"),
+        false => ("read", "write"),
+    };
+    let what = format!("the texture `{name}` is {used}, but its access mode is `{declared}`");
+    let span = clamp(source, module.global_variables.get_span(*handle));
+    let error = source.error(span, &what);
+    Some(error.with_fix("Declare the texture with `read_write`."))
 }
 
 pub fn validation_error(source: &Source, error: &WithSpan<ValidationError>) -> Error {

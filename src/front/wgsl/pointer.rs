@@ -146,7 +146,7 @@ impl Lower<'_> {
     }
 
     /// An index as u64. A negative one becomes huge, so that it is out of every bound.
-    fn widen_index(&mut self, index: Operand) -> Operand {
+    pub fn widen_index(&mut self, index: Operand) -> Operand {
         let ty = self.b.ty(index);
         if ty.is_signed() {
             let wide = self.b.convert(Scalar::I64, index);
@@ -188,7 +188,7 @@ impl Lower<'_> {
     }
 
     /// Both guards hold; `None` for always.
-    fn both(&mut self, outer: Option<Operand>, inner: Operand) -> Option<Operand> {
+    pub fn both(&mut self, outer: Option<Operand>, inner: Operand) -> Option<Operand> {
         let both = match outer {
             Some(outer) => self.b.binary(BinaryOp::And, outer, inner),
             None => inner,

@@ -119,6 +119,14 @@ impl<'a> Lower<'a> {
                 self.b.barrier(Scope::Workgroup);
                 self.define(frame, *result, value)?;
             }
+            Statement::ImageStore {
+                image,
+                coordinate,
+                array_index,
+                value,
+            } => {
+                self.texture_store(frame, *image, *coordinate, *array_index, *value, span)?;
+            }
             Statement::Call {
                 function,
                 arguments,

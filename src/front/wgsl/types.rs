@@ -51,7 +51,10 @@ impl Type {
     }
 
     fn vector(size: naga::VectorSize, scalar: Scalar) -> Ty {
-        let count = size as u32;
+        Type::row(size as u32, scalar)
+    }
+
+    fn row(count: u32, scalar: Scalar) -> Ty {
         let width = scalar.size();
         Rc::new(Type {
             shape: Shape::Sequence(Sequence {
@@ -63,6 +66,33 @@ impl Type {
             size: u64::from(count * width),
             align: count.next_power_of_two() * width,
             scalars: u64::from(count),
+        })
+    }
+
+    /// One, two or four u32.
+    pub fn words(count: u32) -> Ty {
+        Type::row(count, Scalar::U32)
+    }
+
+    /// A structure that ends in a runtime-sized array of `of`.
+    pub fn headed(head: Ty, of: Ty) -> Ty {
+        let array = Rc::new(Type {
+            size: of.size,
+            align: of.align,
+            scalars: of.scalars,
+            shape: Shape::Sequence(Sequence {
+                stride: of.size,
+                of,
+                count: None,
+                is_array: true,
+            }),
+        });
+        let start = head.size.next_multiple_of(u64::from(array.align));
+        Rc::new(Type {
+            size: start + array.size,
+            align: head.align.max(array.align),
+            scalars: head.scalars + array.scalars,
+            shape: Shape::Struct(vec![(0, head), (start, array)]),
         })
     }
 

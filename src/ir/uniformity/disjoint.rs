@@ -5,6 +5,8 @@
 //! began, which is the same for all who met at the barrier, the load reads element i and the write goes
 //! to element i + 1: different words, whatever i is. (That `i` agrees is what the load's address
 //! depends on anyway.)
+//!
+//! And a member in front of an array is not what a write to the array touches.
 
 use std::collections::HashMap;
 
@@ -202,8 +204,15 @@ impl<'a, 'p> Interval<'a, 'p> {
 
     /// Whether every write of the interval goes elsewhere than `load`.
     fn keeps_apart(&self, load: &Node, read: &Access) -> bool {
+        let lanes = match &load.kind {
+            NodeKind::Load { values, .. } => values.len(),
+            // An atomic load reads one.
+            _ => 1,
+        };
         let mut target = None;
         let mut writes = Vec::new();
+        let may_meet =
+            |write: &Access| write.region == read.region && !lies_before(read, lanes, write);
         for (block, state) in self.state.iter().enumerate() {
             let Some(mut state) = state.clone() else {
                 continue;
@@ -211,22 +220,17 @@ impl<'a, 'p> Interval<'a, 'p> {
             let mut values = HashMap::new();
             for &node in &self.cfg.blocks[block].nodes {
                 if std::ptr::eq(node, load) {
-                    let NodeKind::Load { values: lanes, .. } = &load.kind else {
-                        // An atomic load reads one.
-                        target = self.element(read, 1, &values);
-                        continue;
-                    };
-                    target = self.element(read, lanes.len(), &values);
+                    target = self.element(read, lanes, &values);
                 }
                 match &node.kind {
                     NodeKind::Store {
                         access,
                         values: lanes,
-                    } if access.region == read.region => {
+                    } if may_meet(access) => {
                         writes.push(self.element(access, lanes.len(), &values));
                     }
                     NodeKind::Atomic { op, access, .. }
-                        if *op != AtomicOp::Load && access.region == read.region =>
+                        if *op != AtomicOp::Load && may_meet(access) =>
                     {
                         writes.push(self.element(access, 1, &values));
                     }
@@ -234,6 +238,9 @@ impl<'a, 'p> Interval<'a, 'p> {
                 }
                 self.step(node, &mut state, &mut values);
             }
+        }
+        if writes.is_empty() {
+            return true;
         }
         let Some(read) = target else { return false };
         writes
@@ -263,6 +270,15 @@ impl<'a, 'p> Interval<'a, 'p> {
             first: offset / stride,
         })
     }
+}
+
+/// Whether what is read lies at a fixed place before all that the write can reach: its index only adds to its
+/// offset, since an address that wraps is out of bounds, and then nothing is written. So sizes in front of an array
+/// stay what they are while the array is written.
+fn lies_before(read: &Access, lanes: usize, write: &Access) -> bool {
+    let size = u64::from(read.scalar.size()) * lanes as u64;
+    let end = read.offset.checked_add(size);
+    read.index.is_none() && end.is_some_and(|end| end <= write.offset)
 }
 
 /// `affine op c`.

@@ -19,6 +19,7 @@ use smallvec::smallvec;
 
 pub use cast::cast;
 pub use operators::{binary, relational, unary};
+pub use packing::{from_normalized, to_normalized};
 
 use super::value::Components;
 use crate::front::build::Builder;

@@ -14,13 +14,13 @@ use crate::ir::{BinaryOp, Const, MathOp, Operand, Scalar};
 pub fn packing(b: &mut Builder, fun: MathFunction, args: &[Components]) -> Option<Components> {
     let x = &args[0];
     Some(match fun {
-        MathFunction::Pack4x8snorm => pack(b, 8, x, |b, x| normalized(b, x, Scalar::I32, 127.0)),
-        MathFunction::Pack4x8unorm => pack(b, 8, x, |b, x| normalized(b, x, Scalar::U32, 255.0)),
+        MathFunction::Pack4x8snorm => pack(b, 8, x, |b, x| to_normalized(b, x, Scalar::I32, 127.0)),
+        MathFunction::Pack4x8unorm => pack(b, 8, x, |b, x| to_normalized(b, x, Scalar::U32, 255.0)),
         MathFunction::Pack2x16snorm => {
-            pack(b, 16, x, |b, x| normalized(b, x, Scalar::I32, 32767.0))
+            pack(b, 16, x, |b, x| to_normalized(b, x, Scalar::I32, 32767.0))
         }
         MathFunction::Pack2x16unorm => {
-            pack(b, 16, x, |b, x| normalized(b, x, Scalar::U32, 65535.0))
+            pack(b, 16, x, |b, x| to_normalized(b, x, Scalar::U32, 65535.0))
         }
         MathFunction::Pack2x16float => {
             pack(b, 16, x, |b, x| b.math(MathOp::PackHalf, Scalar::U32, &[x]))
@@ -68,7 +68,7 @@ fn pack(
 }
 
 /// `floor(0.5 + scale * x)` as an integer, `x` clamped to what the integer's type has a code for.
-fn normalized(b: &mut Builder, x: Operand, to: Scalar, scale: f64) -> Operand {
+pub fn to_normalized(b: &mut Builder, x: Operand, to: Scalar, scale: f64) -> Operand {
     let low = if to.is_signed() { -1.0 } else { 0.0 };
     let [low, one, half, scale] = [low, 1.0, 0.5, scale].map(|x| b.constant(Scalar::F32, x));
     let x = clamp(b, x, low, one);
@@ -90,7 +90,6 @@ fn unpack(b: &mut Builder, x: Operand, width: u32, to: Scalar) -> Components {
         .collect()
 }
 
-/// The most negative code has no number of its own and means -1, as its neighbour does.
 fn unpack_normalized(
     b: &mut Builder,
     x: Operand,
@@ -98,19 +97,20 @@ fn unpack_normalized(
     from: Scalar,
     scale: f64,
 ) -> Components {
-    let [minus, scale] = [-1.0, scale].map(|x| b.constant(Scalar::F32, x));
     unpack(b, x, width, from)
         .iter()
-        .map(|&x| {
-            let x = b.convert(Scalar::F32, x);
-            let x = div(b, x, scale);
-            if from.is_signed() {
-                max(b, x, minus)
-            } else {
-                x
-            }
-        })
+        .map(|&x| from_normalized(b, x, scale))
         .collect()
+}
+
+/// The number that an integer stands for. The most negative one has no number of its own and means -1, as its
+/// neighbour does.
+pub fn from_normalized(b: &mut Builder, x: Operand, scale: f64) -> Operand {
+    let is_signed = b.ty(x).is_signed();
+    let [minus, scale] = [-1.0, scale].map(|x| b.constant(Scalar::F32, x));
+    let x = b.convert(Scalar::F32, x);
+    let x = div(b, x, scale);
+    if is_signed { max(b, x, minus) } else { x }
 }
 
 fn packed_dot(b: &mut Builder, args: &[Components], of: Scalar) -> Operand {

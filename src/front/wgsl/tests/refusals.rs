@@ -8,14 +8,14 @@ const MAIN: &str = "@compute @workgroup_size(1) fn main() {";
 fn features_are_refused_by_name_and_place() {
     let cases = [
         (
-            "@group(0) @binding(0) var t: texture_2d<f32>;\nX let x = textureLoad(t, vec2(0, 0), 0); }",
+            "@group(0) @binding(0) var t: texture_depth_2d;\nX let x = textureLoad(t, vec2(0, 0), 0); }",
             (1, 23),
-            "`t` is a texture: textures are not supported",
+            "`t` is a depth texture: depth textures are not supported",
         ),
         (
-            "@group(0) @binding(0) var t: texture_storage_2d<r32uint, write>;\nX textureStore(t, vec2(0, 0), vec4(0u)); }",
+            "@group(0) @binding(0) var t: texture_storage_2d<r8uint, write>;\nX textureStore(t, vec2(0, 0), vec4(0u)); }",
             (1, 23),
-            "textures are not supported",
+            "storage textures of r8uint are not supported",
         ),
         (
             "@group(0) @binding(0) var s: sampler;\n@group(0) @binding(1) var t: texture_2d<f32>;\nX let x = textureSampleLevel(t, s, vec2(0.0, 0.0), 0.0); }",
@@ -297,4 +297,48 @@ fn cut_off_programs_are_refused_at_any_byte() {
         assert_eq!(refusal(&text[..end]).status(), InvalidProgram, "{end}");
     }
     program(text);
+}
+
+#[test]
+fn immediates_up_to_the_limit_load_and_larger_ones_are_refused() {
+    let of = |count: u32, more: &str| {
+        format!(
+            "struct P {{ a: u32, b: array<vec4<u32>, {count}> }} var<immediate> p: P;\n{more}\n\
+            @group(0) @binding(0) var<storage, read_write> b: array<u32>;\n\
+            {MAIN} b[0] = p.b[b[1]].x + p.b[1].y + p.a; }}"
+        )
+    };
+    for count in [15, 16, 17, 64, 255] {
+        let program = program(&of(count, "override n = 3;"));
+        assert_eq!(program.immediates_size, 16 + 16 * count);
+        assert_eq!(program.buffers.len(), 1);
+    }
+    refused(
+        &of(256, ""),
+        InvalidProgram,
+        Some((1, 47)),
+        "the immediates take 4112 bytes",
+    );
+    let two = "var<immediate> p: array<vec4<u32>, 20>; var<immediate> q: array<vec4<u32>, 20>;\nX _ = p[0]; _ = q[0]; }";
+    refused(
+        &two.replace('X', MAIN),
+        InvalidProgram,
+        Some((1, 41)),
+        "one variable of immediates",
+    );
+    let written = "var<immediate> p: array<vec4<u32>, 20>;\nX p[1].x = 1u; }";
+    refused(
+        &written.replace('X', MAIN),
+        InvalidProgram,
+        Some((2, 41)),
+        "",
+    );
+    let endless =
+        "struct P { a: array<vec4<u32>, 20>, b: array<u32> } var<immediate> p: P;\nX _ = p.b[1]; }";
+    refused(
+        &endless.replace('X', MAIN),
+        InvalidProgram,
+        Some((1, 53)),
+        "'p' is invalid",
+    );
 }
