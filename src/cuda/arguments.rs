@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::bound::Place;
 use super::compiled::{Compiled, Origin};
 use super::emitted::Emitted;
-use super::ptx::abi::Shape;
+use super::ptx::abi::{ControlParameters, Shape};
 use super::raw::Passed;
 use super::slot::Slot;
 
@@ -79,10 +79,14 @@ impl<'c> Block<'c> {
 
     pub fn set(&mut self, workgroups: [u32; 3], places: &[Place], immediates: &[u8]) {
         let layout = &self.emitted.ptx.parameters;
-        for (axis, n) in (0..).zip(workgroups) {
-            self.put(layout.workgroups + 4 * axis, &n.to_le_bytes());
+        let mut grid = [0; 12];
+        for (to, n) in grid.chunks_exact_mut(4).zip(workgroups) {
+            to.copy_from_slice(&n.to_le_bytes());
         }
-        self.put(layout.immediates, immediates);
+        self.put(layout.workgroups, &grid);
+        if !immediates.is_empty() {
+            self.put(layout.immediates, immediates);
+        }
         let declared = layout.buffers.iter().zip(&self.emitted.buffers);
         for ((at, declared), place) in declared.zip(places) {
             let length = declared.array_length(place.size);
@@ -95,18 +99,23 @@ impl<'c> Block<'c> {
         let Some(at) = self.emitted.ptx.parameters.control else {
             return;
         };
-        self.put(at.slot, &slot.address.to_le_bytes());
-        self.put(at.record, &slot.record_address.to_le_bytes());
-        self.put(at.limit, &limit.to_le_bytes());
-        self.put(at.base, &slot.before.base.to_le_bytes());
-        self.put(at.exit_base, &slot.before.exit_base.to_le_bytes());
-        self.put(at.sequence, &slot.sequence.to_le_bytes());
-        self.put(at.quiet, &u32::from(quiet).to_le_bytes());
-        self.put(at.shape, &(shape as u32).to_le_bytes());
+        let mut head = [0; ControlParameters::HEAD as usize];
+        let mut set = |place: u32, bytes: &[u8]| {
+            head[(place - at.slot) as usize..][..bytes.len()].copy_from_slice(bytes);
+        };
+        set(at.slot, &slot.address.to_le_bytes());
+        set(at.record, &slot.record_address.to_le_bytes());
+        set(at.limit, &limit.to_le_bytes());
+        set(at.base, &slot.before.base.to_le_bytes());
+        set(at.exit_base, &slot.before.exit_base.to_le_bytes());
+        set(at.sequence, &slot.sequence.to_le_bytes());
+        set(at.quiet, &u32::from(quiet).to_le_bytes());
+        set(at.shape, &(shape as u32).to_le_bytes());
+        set(at.releases, &slot.before.releases.to_le_bytes());
+        self.put(at.slot, &head);
         if shape == Shape::Counter {
             return;
         }
-        self.put(at.releases, &slot.before.releases.to_le_bytes());
         for (group, arrivals) in (0..).zip(slot.before.arrivals) {
             self.put(at.arrivals + 4 * group, &arrivals.to_le_bytes());
         }

@@ -21,6 +21,9 @@ use crate::error::{Error, Result, Status};
 /// are taken.
 pub const MOST: usize = 128;
 
+/// How many launches ago one was that is probably over by now, so that its record can be fetched.
+const LIKELY_OVER: usize = 8;
+
 /// How long a kernel that was told to stop may take to look.
 pub const GRACE: Duration = Duration::from_secs(5);
 
@@ -131,6 +134,10 @@ impl<'f> Flight<'f> {
             (Some(slot), Some(counter)) => self.read_back(slot, counter),
             _ => Ok(()),
         };
+        if let Some(earlier) = self.launched.len().checked_sub(LIKELY_OVER) {
+            let slot = self.launched[earlier].slot.as_ref();
+            slot.inspect(|slot| slot.prefetch());
+        }
         self.launched.push(Launched {
             dispatch: grid.dispatch,
             workgroups: grid.total,

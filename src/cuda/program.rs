@@ -190,6 +190,7 @@ impl CudaProgram {
         };
         let lease = lease.map_err(begin)?;
         let stream = device.streams.take(&entered).map_err(begin)?;
+        let count = dispatches.len();
         let mut sequence = Sequence {
             program: self,
             device,
@@ -203,7 +204,9 @@ impl CudaProgram {
             began: None,
             allowed: Some(Duration::ZERO),
             bound: Bound::default(),
-            tally: Tally::default(),
+            tally: Tally {
+                passed: SmallVec::from_elem(0, count),
+            },
         };
         let result = lease.launch_then_release(&mut sequence);
         if sequence.timer.is_used() && result.is_ok() {
@@ -406,17 +409,13 @@ impl Sequence<'_, '_> {
     }
 }
 
-/// The grid barriers that the dispatches of a flight have passed so far.
-#[derive(Default)]
+/// The grid barriers that each of a flight's dispatches has passed so far.
 struct Tally {
     passed: SmallVec<[u64; 1]>,
 }
 
 impl Tally {
     fn add(&mut self, landed: Landed) {
-        if self.passed.len() <= landed.dispatch {
-            self.passed.resize(landed.dispatch + 1, 0);
-        }
         self.passed[landed.dispatch] += landed.barriers;
     }
 }

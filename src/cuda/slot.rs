@@ -17,7 +17,7 @@ use super::driver::code;
 use super::driver::sys::CUdeviceptr;
 use super::memory::no_page_locked;
 use super::placement;
-use super::ptx::abi::slot;
+use super::ptx::abi::{Shape, slot};
 use super::stream::StreamHandle;
 use crate::error::{Result, Status};
 
@@ -71,7 +71,7 @@ impl Slot {
     /// each barrier.
     pub fn audit(&self, workgroups: u64) -> Result<Audited, Refusal> {
         let record = self.record();
-        let left = record.read(self.sequence);
+        let left = record.read(self.sequence, Shape::of(workgroups));
         let aborted = record.aborted.load(Relaxed);
         audit::audit(self.before, left, aborted, workgroups)
     }
@@ -84,6 +84,11 @@ impl Slot {
     /// What was copied there.
     pub fn read_back(&self) -> u32 {
         self.record().read_back()
+    }
+
+    /// Asks for its record ahead of time.
+    pub fn prefetch(&self) {
+        self.record().prefetch();
     }
 
     /// Whether the grid has ended and written its record.

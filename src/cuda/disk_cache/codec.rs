@@ -2,7 +2,7 @@
 
 use crate::cuda::emitted::Emitted;
 use crate::cuda::ptx::abi::{
-    BufferParameters, ControlParameters, GROUPS, MOST_PARAMETERS, ParameterLayout,
+    BufferParameters, ControlParameters, MOST_PARAMETERS, ParameterLayout,
 };
 use crate::cuda::ptx::{Ptx, SharedMemory};
 use crate::ir::{BufferAccess, BufferDecl, BufferSpace, RuntimeArray, Span};
@@ -129,20 +129,7 @@ fn is_consistent(emitted: &Emitted) -> bool {
         && fits(*immediates, reflection.immediates_size)
         && buffers.len() == places.len()
         && (places.iter()).all(|place| fits(place.base, 8) && fits(place.length, 4))
-        && control.is_none_or(|at| {
-            [at.slot, at.record, at.limit].iter().all(|&at| fits(at, 8))
-                && [
-                    at.base,
-                    at.exit_base,
-                    at.sequence,
-                    at.quiet,
-                    at.shape,
-                    at.releases,
-                ]
-                .iter()
-                .all(|&at| fits(at, 4))
-                && fits(at.arrivals, 4 * GROUPS)
-        })
+        && control.is_none_or(|at| fits(at.slot, ControlParameters::SIZE))
         && (buffers.iter()).all(|buffer| buffer.runtime.is_none_or(|array| array.stride > 0))
         && buffers.is_sorted_by(|a, b| (a.group, a.binding) < (b.group, b.binding))
         && ptx.shared.dynamic <= u64::from(u32::MAX)
@@ -225,24 +212,8 @@ impl Writer {
         }
         self.u32(*immediates);
         self.flag(control.is_some());
-        if let Some(ControlParameters {
-            slot,
-            record,
-            limit,
-            base,
-            exit_base,
-            sequence,
-            quiet,
-            shape,
-            releases,
-            arrivals,
-        }) = control
-        {
-            for place in [
-                slot, record, limit, base, exit_base, sequence, quiet, shape, releases, arrivals,
-            ] {
-                self.u32(*place);
-            }
+        if let Some(control) = control {
+            self.u32(control.slot);
         }
     }
 }
@@ -335,18 +306,11 @@ impl<'b> Reader<'b> {
             immediates: self.u32()?,
             control: match self.flag()? {
                 false => None,
-                true => Some(ControlParameters {
-                    slot: self.u32()?,
-                    record: self.u32()?,
-                    limit: self.u32()?,
-                    base: self.u32()?,
-                    exit_base: self.u32()?,
-                    sequence: self.u32()?,
-                    quiet: self.u32()?,
-                    shape: self.u32()?,
-                    releases: self.u32()?,
-                    arrivals: self.u32()?,
-                }),
+                true => {
+                    let start = self.u32()?;
+                    // Beyond any block, and checked against this one's size later.
+                    Some(ControlParameters::starting(start.min(MOST_PARAMETERS)))
+                }
             },
         })
     }

@@ -129,7 +129,7 @@ pub struct BufferParameters {
     pub length: u32,
 }
 
-/// Where the barrier block stands in the block.
+/// Where the barrier block stands in the block: its words one behind the other, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlParameters {
     /// u64: device address of the slot.
@@ -152,6 +152,27 @@ pub struct ControlParameters {
     pub releases: u32,
     /// [`GROUPS`] u32: each group's arrivals before the launch.
     pub arrivals: u32,
+}
+
+impl ControlParameters {
+    /// Bytes of all but the arrivals, which only grids that meet in groups need.
+    pub const HEAD: u32 = 48;
+    pub const SIZE: u32 = Self::HEAD + 4 * GROUPS;
+
+    pub fn starting(start: u32) -> ControlParameters {
+        ControlParameters {
+            slot: start,
+            record: start + 8,
+            limit: start + 16,
+            base: start + 24,
+            exit_base: start + 28,
+            sequence: start + 32,
+            quiet: start + 36,
+            shape: start + 40,
+            releases: start + 44,
+            arrivals: start + Self::HEAD,
+        }
+    }
 }
 
 /// The kernel's parameter block; all places in bytes from its start, all words little-endian.
@@ -184,18 +205,8 @@ impl ParameterLayout {
             })
             .collect();
         let has_control = has_polls || program.has_grid_barrier();
-        let control = has_control.then(|| ControlParameters {
-            slot: take(8),
-            record: take(8),
-            limit: take(8),
-            base: take(4),
-            exit_base: take(4),
-            sequence: take(4),
-            quiet: take(4),
-            shape: take(4),
-            releases: take(4),
-            arrivals: take(4 * GROUPS),
-        });
+        let control =
+            has_control.then(|| ControlParameters::starting(take(ControlParameters::SIZE)));
         let unaligned = take(0);
         take(unaligned.next_multiple_of(16) - unaligned);
         let immediates = take(program.immediates_size.next_multiple_of(16));
