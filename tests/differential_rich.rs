@@ -1,0 +1,153 @@
+//! Random programs over all kinds of types give the evaluator's bytes on the backend and as PTX, however they are written.
+//!
+//! `VYRE_DIFF_SEEDS` says how many, `VYRE_DIFF_START` from which seed on.
+
+#[path = "common/eval/mod.rs"]
+mod eval;
+mod harness;
+#[path = "common/rich/mod.rs"]
+mod rich;
+
+use vyre::backend::ProgramFlags;
+use vyre::front::Options;
+use vyre::front::wgsl::compile;
+use vyre::ir::Program;
+use vyre::ir::uniformity::{self, Proof};
+
+/// Each program is written in so many ways.
+const STYLES: u64 = 2;
+
+fn setting(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{name} is {text:?}, expected a number")),
+        Err(_) => default,
+    }
+}
+
+fn compiled(source: &str) -> Result<Program, String> {
+    let options = Options {
+        label: Some("generated.wgsl"),
+        subgroup_size: eval::SUBGROUP_SIZE,
+        ..Options::default()
+    };
+    let program = compile(source, &options).map_err(|error| format!("compile: {error}"))?;
+    vyre::ir::validate(&program).map_err(|fault| format!("validate: {fault}"))?;
+    let proofs = uniformity::analyse(&program);
+    if let Some(refusal) = proofs.refusal(&program) {
+        return Err(format!("a uniform barrier is refused: {refusal}"));
+    }
+    match proofs.barriers.iter().all(|p| *p == Proof::Proven) {
+        true => Ok(program),
+        false => Err("a uniform barrier is not proven".into()),
+    }
+}
+
+/// What its buffers hold at first.
+fn contents(seed: u64, program: &Program) -> Vec<Vec<u8>> {
+    let size = |buffer: &vyre::ir::BufferDecl| match buffer.runtime {
+        Some(_) => buffer.element_size * u64::from(rich::ELEMENTS),
+        None => buffer.min_size,
+    };
+    (program.buffers.iter())
+        .map(|b| {
+            rich::contents(
+                seed,
+                b.binding as usize,
+                size(b).next_multiple_of(4) as usize,
+            )
+        })
+        .collect()
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    let word = |b: &[u8]| u32::from_le_bytes(b.try_into().expect("4 bytes"));
+    bytes.chunks_exact(4).map(word).collect()
+}
+
+/// Where two runs differ, if they do.
+fn difference(program: &Program, found: &[Vec<u8>], expected: &[Vec<u8>]) -> Option<String> {
+    for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let binding = program.buffers[at].binding;
+        let (found, expected) = (words(found), words(expected));
+        if let Some(word) = (0..found.len()).find(|&i| found[i] != expected[i]) {
+            let (found, expected) = (found[word], expected[word]);
+            return Some(format!(
+                "binding {binding}, word {word} is {found:#x}, expected {expected:#x}"
+            ));
+        }
+    }
+    None
+}
+
+fn check_style(seed: u64, style: u64, first: &mut Option<Vec<Vec<u8>>>) -> Result<(), String> {
+    let case = rich::generate(seed, style);
+    let program = compiled(&case.source)?;
+    let start = contents(seed, &program);
+    let mut expected = start.clone();
+    eval::run(&program, case.workgroups, &mut expected, &[])
+        .map_err(|error| format!("evaluator: {error:?}\n{program}"))?;
+    if let Some(first) = first
+        && let Some(what) = difference(&program, &expected, first)
+    {
+        return Err(format!("as another style has it: {what}"));
+    }
+    for threads in [1, 2] {
+        let backend = harness::backend(threads);
+        let loaded = harness::try_load(&backend, &case.source, ProgramFlags::default())
+            .map_err(|error| format!("load: {error}"))?;
+        let buffers: Vec<_> = (start.iter())
+            .map(|bytes| harness::buffer(&backend, &words(bytes)))
+            .collect();
+        let mut dispatch = harness::dispatch(case.workgroups, &buffers);
+        for (binding, decl) in dispatch.bindings.iter_mut().zip(&program.buffers) {
+            binding.binding = decl.binding;
+        }
+        harness::try_run(&loaded, dispatch).map_err(|e| format!("dispatch: {e}"))?;
+        let found: Vec<Vec<u8>> = (buffers.iter())
+            .map(|buffer| {
+                harness::words(buffer)
+                    .iter()
+                    .flat_map(|w| w.to_le_bytes())
+                    .collect()
+            })
+            .collect();
+        if let Some(what) = difference(&program, &found, &expected) {
+            return Err(format!(
+                "the backend on {threads} threads: {what}\n{program}"
+            ));
+        }
+    }
+    first.get_or_insert(expected);
+    Ok(())
+}
+
+#[test]
+fn rich_programs_give_the_evaluators_bytes_in_every_style() {
+    let start = setting("VYRE_DIFF_START", 0);
+    let seeds = start..start + setting("VYRE_DIFF_SEEDS", 100);
+    let mut failed = Vec::new();
+    for seed in seeds.clone() {
+        let mut first = None;
+        for style in 0..STYLES {
+            if let Err(what) = check_style(seed, style, &mut first) {
+                failed.push((seed, style, what));
+            }
+        }
+    }
+    let Some((seed, style, what)) = failed.first() else {
+        return;
+    };
+    for (seed, style, what) in &failed {
+        eprintln!(
+            "seed {seed}, style {style}: {}",
+            what.lines().next().unwrap_or_default()
+        );
+    }
+    let source = rich::generate(*seed, *style).source;
+    panic!(
+        "{} of the seeds {seeds:?} failed; the first is {seed} in style {style}: {what}\n{source}",
+        failed.len()
+    );
+}
