@@ -1,14 +1,28 @@
 //! Random programs over all kinds of types give the evaluator's bytes on the backend and as PTX, however they are written.
+//! The PTX is run by the interpreter of PTX that `ptx_machine` uses.
 //!
-//! `VYRE_DIFF_SEEDS` says how many, `VYRE_DIFF_START` from which seed on.
+//! `VYRE_DIFF_SEEDS` says how many, `VYRE_DIFF_START` from which seed on; with `VYRE_DIFF_SHOW` their texts are printed.
 
+#[path = "ptx/compute.rs"]
+mod compute;
+#[path = "ptx/decode.rs"]
+mod decode;
 #[path = "common/eval/mod.rs"]
 mod eval;
 mod harness;
+#[path = "ptx/machine.rs"]
+mod machine;
 #[path = "common/rich/mod.rs"]
 mod rich;
+#[path = "ptx/warp.rs"]
+mod warp;
 
+use std::collections::BTreeMap;
+
+use machine::Launch;
 use vyre::backend::ProgramFlags;
+use vyre::cuda::ptx::abi::{self, Shape};
+use vyre::cuda::ptx::{self, Target};
 use vyre::front::Options;
 use vyre::front::wgsl::compile;
 use vyre::ir::Program;
@@ -66,10 +80,20 @@ fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(word).collect()
 }
 
-/// Where two runs differ, if they do.
-fn difference(program: &Program, found: &[Vec<u8>], expected: &[Vec<u8>]) -> Option<String> {
-    for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let binding = program.buffers[at].binding;
+/// What each binding holds.
+type Memory = BTreeMap<u32, Vec<u8>>;
+
+fn by_binding(program: &Program, contents: Vec<Vec<u8>>) -> Memory {
+    let bindings = program.buffers.iter().map(|b| b.binding);
+    bindings.zip(contents).collect()
+}
+
+/// Where two runs differ, if they do. One may lack a buffer, if its program does not need it for anything.
+fn difference(found: &Memory, expected: &Memory) -> Option<String> {
+    for (binding, found) in found {
+        let Some(expected) = expected.get(binding) else {
+            continue;
+        };
         let (found, expected) = (words(found), words(expected));
         if let Some(word) = (0..found.len()).find(|&i| found[i] != expected[i]) {
             let (found, expected) = (found[word], expected[word]);
@@ -81,15 +105,57 @@ fn difference(program: &Program, found: &[Vec<u8>], expected: &[Vec<u8>]) -> Opt
     None
 }
 
-fn check_style(seed: u64, style: u64, first: &mut Option<Vec<Vec<u8>>>) -> Result<(), String> {
+/// What the buffers hold after a run of the emitted PTX.
+fn as_ptx(
+    program: &Program,
+    sm: u32,
+    grid: [u32; 3],
+    start: &[Vec<u8>],
+) -> Result<Vec<Vec<u8>>, String> {
+    let target = Target {
+        sm,
+        ptx_version: if sm < 90 { (6, 4) } else { (8, 0) },
+    };
+    let ptx = ptx::emit(program, &uniformity::analyse(program), target, false)
+        .map_err(|error| format!("emit for sm_{sm}: {error}"))?;
+    let mut buffers: Vec<(Vec<u8>, u32)> = (start.iter().zip(&program.buffers))
+        .map(|(bytes, decl)| (bytes.clone(), decl.array_length(bytes.len() as u64)))
+        .collect();
+    let outcome = machine::run(
+        &ptx,
+        &mut Launch {
+            workgroup_size: program.workgroup_size,
+            workgroups: grid,
+            buffers: &mut buffers,
+            immediates: &[],
+            base: 0,
+            exit_base: 0,
+            sequence: 1,
+            quiet: false,
+            shape: Shape::Counter,
+            arrivals: [0; abi::GROUPS as usize],
+            releases: 0,
+            limit: u64::MAX,
+            abort: 0,
+        },
+    );
+    let blocks: u32 = grid.iter().product();
+    if outcome.observed != outcome.executed * blocks {
+        return Err(format!("sm_{sm}: the audit does not hold: {outcome:?}"));
+    }
+    Ok(buffers.into_iter().map(|(bytes, _)| bytes).collect())
+}
+
+fn check_style(seed: u64, style: u64, first: &mut Option<Memory>) -> Result<(), String> {
     let case = rich::generate(seed, style);
     let program = compiled(&case.source)?;
     let start = contents(seed, &program);
     let mut expected = start.clone();
     eval::run(&program, case.workgroups, &mut expected, &[])
         .map_err(|error| format!("evaluator: {error:?}\n{program}"))?;
+    let expected = by_binding(&program, expected);
     if let Some(first) = first
-        && let Some(what) = difference(&program, &expected, first)
+        && let Some(what) = difference(&expected, first)
     {
         return Err(format!("as another style has it: {what}"));
     }
@@ -113,11 +179,17 @@ fn check_style(seed: u64, style: u64, first: &mut Option<Vec<Vec<u8>>>) -> Resul
                     .collect()
             })
             .collect();
-        if let Some(what) = difference(&program, &found, &expected) {
+        if let Some(what) = difference(&by_binding(&program, found), &expected) {
             return Err(format!(
                 "the backend on {threads} threads: {what}\n{program}"
             ));
         }
+    }
+    // One target each.
+    let sm = if style == 0 { 90 } else { 70 };
+    let found = as_ptx(&program, sm, case.workgroups, &start)?;
+    if let Some(what) = difference(&by_binding(&program, found), &expected) {
+        return Err(format!("as PTX for sm_{sm}: {what}\n{program}"));
     }
     first.get_or_insert(expected);
     Ok(())
@@ -131,6 +203,12 @@ fn rich_programs_give_the_evaluators_bytes_in_every_style() {
     for seed in seeds.clone() {
         let mut first = None;
         for style in 0..STYLES {
+            if std::env::var_os("VYRE_DIFF_SHOW").is_some() {
+                println!(
+                    "// seed {seed}, style {style}\n{}",
+                    rich::generate(seed, style).source
+                );
+            }
             if let Err(what) = check_style(seed, style, &mut first) {
                 failed.push((seed, style, what));
             }

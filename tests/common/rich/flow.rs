@@ -28,8 +28,16 @@ impl Writer {
     pub fn if_(&mut self) {
         let condition = self.expression(&Ty::BOOL, 2);
         let has_else = self.random.one_in(2);
-        // The same with its branches the other way round.
-        match self.style.one_in(4) {
+        if self.random.one_in(2) {
+            self.line(&format!("if {condition} {{"));
+            self.scope(4);
+            if has_else {
+                self.line("} else {");
+                self.scope(4);
+            }
+            return self.line("}");
+        }
+        match self.style.one_in(2) {
             true => {
                 self.line(&format!("switch select(0u, 1u, {condition}) {{"));
                 self.line("case 1u: {");

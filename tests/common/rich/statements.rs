@@ -25,8 +25,10 @@ impl Writer {
 
     /// A new variable of this type; how it is written.
     pub fn variable(&mut self, ty: Ty) -> String {
-        let value = self.expression(&ty, 2);
-        let starts_zero = self.random.one_in(6);
+        let value = match self.random.one_in(6) {
+            true => None,
+            false => Some(self.expression(&ty, 2)),
+        };
         let name = self.fresh();
         let type_name = ty.name();
         let text = match self.style.below(6) {
@@ -44,7 +46,7 @@ impl Writer {
                 name
             }
         };
-        if !starts_zero {
+        if let Some(value) = value {
             self.line(&format!("{text} = {value};"));
         }
         self.variables.push(Variable {
