@@ -1,10 +1,12 @@
 //! Any bytes as WGSL: loaded on the CPU backend, emitted as PTX for two targets, and run if that takes little.
 #![no_main]
 
+mod mutate;
+
 use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
-use libfuzzer_sys::fuzz_target;
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use vyre::backend::{
     Backend, BackendDesc, Binding, BindingSource, Choice, Dispatch, Format, Program, ProgramDesc,
     ProgramFlags,
@@ -150,4 +152,14 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(text) = std::str::from_utf8(data) {
         emit(text, "fuzzed.wgsl");
     }
+});
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    if seed % 4 != 0
+        && let Some(text) = mutate::mutated(&data[..size], seed, max_size)
+    {
+        data[..text.len()].copy_from_slice(&text);
+        return text.len();
+    }
+    fuzzer_mutate(data, size, max_size)
 });
