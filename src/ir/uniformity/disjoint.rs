@@ -27,8 +27,15 @@ struct Affine {
 /// What each local holds, as a sum with what one held at the start; absent when it is anything else.
 type State = HashMap<LocalId, Affine>;
 
-/// Whether no write of an interval that contains `load` can touch the bytes that it reads.
-pub fn proves(program: &Program, cfg: &Cfg<'_>, load: &Node, access: &Access) -> bool {
+/// Whether no write of an interval that contains `load` can touch the bytes that it reads. Nothing is proven once
+/// `budget`, the number of locals and nodes that may still be looked at, is spent: each block has all locals.
+pub fn proves(
+    program: &Program,
+    cfg: &Cfg<'_>,
+    load: &Node,
+    access: &Access,
+    budget: &mut usize,
+) -> bool {
     let Some(home) = (0..cfg.blocks.len()).find(|&b| {
         cfg.blocks[b]
             .nodes
@@ -52,7 +59,9 @@ pub fn proves(program: &Program, cfg: &Cfg<'_>, load: &Node, access: &Access) ->
         start
     });
     for start in std::iter::once(BlockId::ENTRY).chain(starts) {
-        let interval = Interval::from(program, cfg, start, cuts);
+        let Some(interval) = Interval::from(program, cfg, start, cuts, budget) else {
+            return false;
+        };
         if interval.state[home].is_some() && !interval.keeps_apart(load, access) {
             return false;
         }
@@ -68,13 +77,15 @@ struct Interval<'a, 'p> {
 }
 
 impl<'a, 'p> Interval<'a, 'p> {
-    /// Follows the locals from `start` to the next cuts, until nothing changes.
+    /// Follows the locals from `start` to the next cuts, until nothing changes or the budget is spent.
     fn from(
         program: &'a Program,
         cfg: &'a Cfg<'p>,
         start: BlockId,
         cuts: impl Fn(usize) -> bool,
-    ) -> Interval<'a, 'p> {
+        budget: &mut usize,
+    ) -> Option<Interval<'a, 'p>> {
+        *budget = budget.checked_sub(cfg.blocks.len())?;
         let mut interval = Interval {
             program,
             cfg,
@@ -99,8 +110,10 @@ impl<'a, 'p> Interval<'a, 'p> {
             let Some(mut state) = interval.state[block].clone() else {
                 continue;
             };
+            let nodes = &cfg.blocks[block].nodes;
+            *budget = budget.checked_sub(state.len() + nodes.len())?;
             let mut values = HashMap::new();
-            for node in &cfg.blocks[block].nodes {
+            for node in nodes {
                 interval.step(node, &mut state, &mut values);
             }
             if cuts(block) {
@@ -124,7 +137,7 @@ impl<'a, 'p> Interval<'a, 'p> {
                 }
             });
         }
-        interval
+        Some(interval)
     }
 
     fn step(&self, node: &Node, state: &mut State, values: &mut HashMap<ValueId, Affine>) {
