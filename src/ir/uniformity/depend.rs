@@ -59,8 +59,8 @@ struct Enter<'w, 'a> {
 
 /// Programs decide by a few loads; one with thousands is not worth a pass over it for each.
 const ATTEMPTS: u32 = 64;
-/// Locals and nodes that all those passes may look at: well below a second, and less than 100 MiB.
-const BUDGET: usize = 1 << 20;
+/// Locals and nodes that all those passes may look at: below a second, and less than 200 MiB.
+const BUDGET: usize = 4 << 20;
 
 impl Enter<'_, '_> {
     fn node(&mut self, pos: Pos) {

@@ -107,17 +107,22 @@ impl<'a, 'p> Interval<'a, 'p> {
         );
         let mut open = vec![start.index()];
         while let Some(block) = open.pop() {
-            let Some(mut state) = interval.state[block].clone() else {
+            let Some(state) = &interval.state[block] else {
                 continue;
             };
             let nodes = &cfg.blocks[block].nodes;
-            *budget = budget.checked_sub(state.len() + nodes.len())?;
+            // A copy takes as long as the table is wide, however little is left in it.
+            *budget = budget.checked_sub(state.capacity() + nodes.len())?;
+            let mut state = state.clone();
             let mut values = HashMap::new();
             for node in nodes {
                 interval.step(node, &mut state, &mut values);
             }
             if cuts(block) {
                 continue;
+            }
+            if state.capacity() > 16 + 4 * state.len() {
+                state.shrink_to_fit();
             }
             cfg.blocks[block].end.successors(|next| {
                 let known = &mut interval.state[next.index()];
