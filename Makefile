@@ -6,6 +6,7 @@
 #   make bench     times against OpenMP and memcpy
 #   make conformance [BACKEND=cuda] [FILTER=text]  the recorded vectors in ../shared/conformance, all by default
 #   make nightly   the long differential test
+#   make fuzz [TARGET=wgsl] [SECONDS=3600]  a front end under random texts; TARGET=ptx is the other
 #   make gpu-bundle  what runs on a machine with a GPU and no toolchain, in build/gpu-bundle
 #   make header    regenerate include/vyre
 #   make clean     remove what was built
@@ -20,7 +21,7 @@ EXAMPLES := $(BUILD)/examples
 DOUBLE := tests/driver_double
 export CARGO
 
-.PHONY: all demo test check header bench nightly conformance gpu-bundle clean \
+.PHONY: all demo test check header bench nightly fuzz conformance gpu-bundle clean \
   install examples test-rust test-double test-c test-install test-readme test-guide test-examples test-kernels check-exports
 
 all: install
@@ -93,6 +94,7 @@ check: check-exports
 	"$(CARGO)" fmt --check
 	"$(CARGO)" clippy --locked --all-targets -- -D warnings
 	"$(CARGO)" fmt --check --manifest-path $(DOUBLE)/Cargo.toml
+	"$(CARGO)" fmt --check --manifest-path fuzz/Cargo.toml
 	"$(CARGO)" clippy --locked --all-targets --manifest-path $(DOUBLE)/Cargo.toml --target-dir target/double -- -D warnings
 	"$(CARGO)" test --locked --test header
 	scripts/check_sources.sh
@@ -116,12 +118,21 @@ bench: install
 	$(BUILD)/benches/bench
 
 nightly:
-	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release --test differential --test ranges
+	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release --test differential --test differential_rich --test ranges
 
 # VYRE_CONFORMANCE_DIR names another folder.
 conformance:
 	VYRE_TEST_BACKEND=$(or $(BACKEND),cpu) VYRE_CONFORMANCE="$(or $(FILTER),all)" \
 	  "$(CARGO)" test --locked --release --test conformance -- --nocapture
+
+# cargo-fuzz wants a nightly compiler, or one that is told that it is one. What it finds is in fuzz/artifacts.
+fuzz: TARGET := wgsl
+fuzz: SECONDS := 3600
+fuzz:
+	@"$(CARGO)" fuzz --version >/dev/null 2>&1 || { echo "cargo-fuzz is missing: cargo install cargo-fuzz" >&2; exit 1; }
+	scripts/fuzz_corpus.sh $(TARGET) fuzz/corpus/$(TARGET)
+	RUSTC_BOOTSTRAP=1 "$(CARGO)" fuzz run --sanitizer none --target-dir "$(CURDIR)/target/fuzz" $(TARGET) -- \
+	  -dict=fuzz/wgsl.dict -max_len=8192 -rss_limit_mb=4096 -timeout=10 -max_total_time=$(SECONDS)
 
 gpu-bundle: install
 	scripts/gpu_bundle.sh "$(PREFIX)" $(BUILD)/gpu-bundle

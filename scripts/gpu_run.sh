@@ -59,7 +59,10 @@ for section in $sections; do
         check "c-$(basename "$test")" 60 "$test"
       done
       ;;
-    differential) VYRE_DIFF_SEEDS=${VYRE_DIFF_SEEDS:-1000} check differential 240 rust/differential --nocapture ;;
+    differential)
+      VYRE_DIFF_SEEDS=${VYRE_DIFF_SEEDS:-1000} check differential 240 rust/differential --nocapture
+      VYRE_DIFF_SEEDS=${VYRE_DIFF_RICH_SEEDS:-300} check differential-rich 240 rust/differential_rich --nocapture
+      ;;
     conformance)
       VYRE_CONFORMANCE=${VYRE_CONFORMANCE:-all} check conformance 400 rust/conformance --nocapture
       # The failures, the times and the table by category.

@@ -27,7 +27,7 @@ export VYRE_PTX_CACHE_DIR=$work/ptx-cache
 
 echo "Rust tests over the driver double"
 tests=()
-for test in barriers conformance layout limits uniformity vello differential wgsl_atomics wgsl_control wgsl_math wgsl_memory wgsl_subgroups; do
+for test in barriers conformance layout limits uniformity vello differential differential_rich wgsl_atomics wgsl_control wgsl_math wgsl_memory wgsl_subgroups; do
   tests+=(--test "$test")
 done
 "$cargo" test --locked --no-fail-fast "${tests[@]}" -- --skip endless_loops_end_at_the_time_limit

@@ -36,7 +36,7 @@ mod wait;
 
 use std::sync::Arc;
 
-use crate::backend::{Backend, BackendDesc, DeviceInfo, Kind};
+use crate::backend::{Backend, BackendDesc, DeviceInfo, Kind, ProgramDesc};
 use crate::error::{Error, Result};
 use capabilities::Capabilities;
 use driver::Driver;
@@ -93,4 +93,10 @@ fn describe(driver: &'static Driver, ordinal: u32) -> Result<DeviceInfo> {
 
 pub fn acquire(desc: &BackendDesc, reason: String) -> Result<Arc<dyn Backend>> {
     Ok(backend::CudaBackend::new(desc, reason)?)
+}
+
+/// What can be said against a PTX program without a driver: for tests of hostile texts.
+#[doc(hidden)]
+pub fn check_ptx(desc: &ProgramDesc<'_>, most_immediates: u32) -> Result<()> {
+    raw::check(desc, most_immediates)
 }

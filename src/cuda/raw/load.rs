@@ -85,6 +85,19 @@ pub fn compile(
     })
 }
 
+/// The part of a load that asks nothing of the driver.
+pub fn check(desc: &ProgramDesc<'_>, most_immediates: u32) -> Result<()> {
+    let text = text(desc.code)?;
+    let scan = scan::scan(text);
+    let entry = entry(&scan, desc.entry_point)?;
+    if text.contains(scan::COUNTER) {
+        audit::ceiling(audit::barriers(text), [1; 3])?;
+    }
+    let taken = &entry.parameters;
+    parameters::interface(&entry.name, &desc.parameters, taken, most_immediates)?;
+    given_size(desc, entry).map(|_| ())
+}
+
 fn invalid(message: String) -> Error {
     Error::new(Status::InvalidArgument, message)
 }
@@ -162,6 +175,29 @@ fn counter(module: &Module, entered: &Entered<'_>, text: &str) -> Result<Option<
 }
 
 /// The block size that the module insists on, or that the caller names.
+fn given_size(desc: &ProgramDesc<'_>, entry: &Entry) -> Result<[u32; 3]> {
+    let name = &entry.name;
+    let [x, y, z] = desc.workgroup_size;
+    match (desc.workgroup_size, entry.required) {
+        ([0, 0, 0], Some(required)) => Ok(required),
+        ([0, 0, 0], None) => {
+            Err(invalid(format!(
+                "desc->workgroup_size is {{0, 0, 0}}, and `{name}` does not say with .reqntid what it must be"
+            ))
+            .with_fix("Set desc->workgroup_size to the block size that the kernel is written for."))
+        }
+        (given, Some(required)) if given != required => {
+            let [a, b, c] = required;
+            Err(invalid(format!(
+                "desc->workgroup_size is {{{x}, {y}, {z}}}, but `{name}` runs with {{{a}, {b}, {c}}} only (.reqntid)"
+            ))
+            .with_fix("Leave desc->workgroup_size at {0, 0, 0} to take the kernel's own."))
+        }
+        (given, _) => Ok(given),
+    }
+}
+
+/// The same, if the function can have it.
 fn workgroup_size(
     desc: &ProgramDesc<'_>,
     entry: &Entry,
@@ -169,24 +205,7 @@ fn workgroup_size(
     limits: &Limits,
 ) -> Result<[u32; 3]> {
     let name = &entry.name;
-    let [x, y, z] = desc.workgroup_size;
-    let size = match (desc.workgroup_size, entry.required) {
-        ([0, 0, 0], Some(required)) => required,
-        ([0, 0, 0], None) => {
-            return Err(invalid(format!(
-                "desc->workgroup_size is {{0, 0, 0}}, and `{name}` does not say with .reqntid what it must be"
-            ))
-            .with_fix("Set desc->workgroup_size to the block size that the kernel is written for."));
-        }
-        (given, Some(required)) if given != required => {
-            let [a, b, c] = required;
-            return Err(invalid(format!(
-                "desc->workgroup_size is {{{x}, {y}, {z}}}, but `{name}` runs with {{{a}, {b}, {c}}} only (.reqntid)"
-            ))
-            .with_fix("Leave desc->workgroup_size at {0, 0, 0} to take the kernel's own."));
-        }
-        (given, _) => given,
-    };
+    let size = given_size(desc, entry)?;
     let [x, y, z] = size;
     let threads = size.iter().map(|&n| u64::from(n)).product::<u64>();
     let most = u64::from(

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 pub use audit::check as check_counter;
 pub use lease::{Failure, Lease, Steps};
-pub use load::compile;
+pub use load::{check, compile};
 pub use parameters::Passed;
 
 use crate::error::{Error, Result, Status};

@@ -177,6 +177,8 @@ impl<'a> Reader<'a, '_> {
                 "<" if open.last().is_none_or(|&o| o == "<") => open.push("<"),
                 ">" if open.last() == Some(&"<") => drop(open.pop()),
                 ")" | "]" => drop(open.pop()?),
+                // The text is broken. To read on would take as long again for each structure that begins in here.
+                "{" | ";" => return None,
                 ":" if open.is_empty() => typed = true,
                 "," | "}" if open.is_empty() => {
                     if typed {
@@ -242,7 +244,11 @@ fn evaluate(whole: &str, arguments: &mut [Argument<'_>]) {
     let mut text = String::with_capacity(whole.len());
     let mut end = 0;
     for argument in arguments.iter() {
-        text.push_str(&whole[end..argument.at.start]);
+        // In a broken text one may begin inside of another.
+        let Some(before) = whole.get(end..argument.at.start) else {
+            return;
+        };
+        text.push_str(before);
         end = argument.at.end;
     }
     text.push_str(&whole[end..]);
@@ -331,7 +337,13 @@ mod tests {
                 member("b", None, None)
             ])
         );
-        for broken in ["{ a: u32", "a: u32 }", "{ @align(4 a: u32 }"] {
+        for broken in [
+            "{ a: u32",
+            "{ a: u32; }",
+            "{ a: u32, struct B { b: u32 }",
+            "a: u32 }",
+            "{ @align(4 a: u32 }",
+        ] {
             assert_eq!(members(broken), None, "{broken}");
         }
     }

@@ -32,6 +32,7 @@ pub fn enter(
         locals: Locals::new(walk),
         cfg: None,
         attempts: ATTEMPTS,
+        budget: BUDGET,
     };
     for pos in 0..walk.nodes.len() {
         enter.node(pos);
@@ -52,10 +53,14 @@ struct Enter<'w, 'a> {
     cfg: Option<Cfg<'w>>,
     /// How many more loads are worth a look at their whole interval.
     attempts: u32,
+    /// What `disjoint` may still look at.
+    budget: usize,
 }
 
 /// Programs decide by a few loads; one with thousands is not worth a pass over it for each.
 const ATTEMPTS: u32 = 64;
+/// Locals and nodes that all those passes may look at: below a second, and less than 200 MiB.
+const BUDGET: usize = 4 << 20;
 
 impl Enter<'_, '_> {
     fn node(&mut self, pos: Pos) {
@@ -194,7 +199,7 @@ impl Enter<'_, '_> {
         };
         self.attempts = attempts;
         let cfg = self.cfg.get_or_insert_with(|| Cfg::of(self.program));
-        disjoint::proves(self.program, cfg, load, access)
+        disjoint::proves(self.program, cfg, load, access, &mut self.budget)
     }
 
     /// All that a local is assigned, whether it is, and what paths that meet bring.

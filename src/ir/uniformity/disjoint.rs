@@ -29,8 +29,15 @@ struct Affine {
 /// What each local holds, as a sum with what one held at the start; absent when it is anything else.
 type State = HashMap<LocalId, Affine>;
 
-/// Whether no write of an interval that contains `load` can touch the bytes that it reads.
-pub fn proves(program: &Program, cfg: &Cfg<'_>, load: &Node, access: &Access) -> bool {
+/// Whether no write of an interval that contains `load` can touch the bytes that it reads. Nothing is proven once
+/// `budget`, the number of locals and nodes that may still be looked at, is spent: each block has all locals.
+pub fn proves(
+    program: &Program,
+    cfg: &Cfg<'_>,
+    load: &Node,
+    access: &Access,
+    budget: &mut usize,
+) -> bool {
     let Some(home) = (0..cfg.blocks.len()).find(|&b| {
         cfg.blocks[b]
             .nodes
@@ -54,7 +61,9 @@ pub fn proves(program: &Program, cfg: &Cfg<'_>, load: &Node, access: &Access) ->
         start
     });
     for start in std::iter::once(BlockId::ENTRY).chain(starts) {
-        let interval = Interval::from(program, cfg, start, cuts);
+        let Some(interval) = Interval::from(program, cfg, start, cuts, budget) else {
+            return false;
+        };
         if interval.state[home].is_some() && !interval.keeps_apart(load, access) {
             return false;
         }
@@ -70,13 +79,15 @@ struct Interval<'a, 'p> {
 }
 
 impl<'a, 'p> Interval<'a, 'p> {
-    /// Follows the locals from `start` to the next cuts, until nothing changes.
+    /// Follows the locals from `start` to the next cuts, until nothing changes or the budget is spent.
     fn from(
         program: &'a Program,
         cfg: &'a Cfg<'p>,
         start: BlockId,
         cuts: impl Fn(usize) -> bool,
-    ) -> Interval<'a, 'p> {
+        budget: &mut usize,
+    ) -> Option<Interval<'a, 'p>> {
+        *budget = budget.checked_sub(cfg.blocks.len())?;
         let mut interval = Interval {
             program,
             cfg,
@@ -98,15 +109,22 @@ impl<'a, 'p> Interval<'a, 'p> {
         );
         let mut open = vec![start.index()];
         while let Some(block) = open.pop() {
-            let Some(mut state) = interval.state[block].clone() else {
+            let Some(state) = &interval.state[block] else {
                 continue;
             };
+            let nodes = &cfg.blocks[block].nodes;
+            // A copy takes as long as the table is wide, however little is left in it.
+            *budget = budget.checked_sub(state.capacity() + nodes.len())?;
+            let mut state = state.clone();
             let mut values = HashMap::new();
-            for node in &cfg.blocks[block].nodes {
+            for node in nodes {
                 interval.step(node, &mut state, &mut values);
             }
             if cuts(block) {
                 continue;
+            }
+            if state.capacity() > 16 + 4 * state.len() {
+                state.shrink_to_fit();
             }
             cfg.blocks[block].end.successors(|next| {
                 let known = &mut interval.state[next.index()];
@@ -126,7 +144,7 @@ impl<'a, 'p> Interval<'a, 'p> {
                 }
             });
         }
-        interval
+        Some(interval)
     }
 
     fn step(&self, node: &Node, state: &mut State, values: &mut HashMap<ValueId, Affine>) {
