@@ -6,7 +6,7 @@ mod harness;
 use std::sync::Arc;
 use std::time::Duration;
 
-use double::{Double, acquire_warm, alone, programs};
+use double::{Double, acquire, acquire_warm, alone, programs};
 use vyre::backend::{ProgramFlags, PtxContract};
 use vyre::error::Status;
 
@@ -186,5 +186,29 @@ fn a_kernel_that_comes_late_is_waited_for() {
         programs::run_lent(&program, 5).unwrap();
         drop((program, backend));
         double.assert_clean("after a late kernel");
+    });
+}
+
+/// The kernel that times slots may have to wait for others on the device. Nobody waits for it for long, and its slots
+/// are nobody's from then on.
+#[test]
+fn slots_that_cannot_be_timed_in_time_are_given_up() {
+    alone("slots_that_cannot_be_timed_in_time_are_given_up", || {
+        let double = Double::get();
+        let backend = acquire().unwrap();
+        let program = programs::load(&backend).unwrap();
+        let bound = programs::buffers(&backend, 5);
+        double.script("kernel@1=delay:4000");
+        let start = std::time::Instant::now();
+        program
+            .warm_up(&harness::dispatch([5, 1, 1], &bound))
+            .expect("there are other slots");
+        let waited = start.elapsed();
+        assert_eq!(double.count("fired"), 1);
+        assert!(waited < Duration::from_millis(3900), "{waited:?}");
+        for _ in 0..3 {
+            programs::run(&backend, &program, 5, |asked| asked.repeat = 3).expect("it is right");
+        }
+        assert_eq!(double.count("violations"), 0);
     });
 }

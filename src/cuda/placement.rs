@@ -95,7 +95,14 @@ pub(super) fn nearest_first<const COUNT: usize>(
     let mut scores = [0.0; COUNT];
     for blocks in [FEW.min(multiprocessors), multiprocessors] {
         zero()?;
-        let taken = module.time::<COUNT>(stream, slots, cycles, blocks)?;
+        let taken = match module.time::<COUNT>(stream, slots, cycles, blocks) {
+            Err(error) if error.status() == Status::Timeout => {
+                // It may yet run, and to unload it would be to wait for it: it stays for as long as the context.
+                std::mem::forget(module);
+                return Err(error);
+            }
+            taken => taken?,
+        };
         let least = taken.iter().copied().min().unwrap_or(0).max(1);
         for (score, cycles) in scores.iter_mut().zip(taken) {
             *score += f64::from(cycles) / f64::from(least);
@@ -187,7 +194,7 @@ impl<'e> Loaded<'e> {
 
 impl Drop for Loaded<'_> {
     fn drop(&mut self) {
-        // SAFETY: nothing of it runs any more, or the driver waits for it.
+        // SAFETY: nothing of it runs any more.
         unsafe { (self.entered.api().module_unload)(self.module) };
     }
 }

@@ -56,7 +56,8 @@ pub unsafe extern "C" fn vyre_dispatch(
 /// Does ahead of time what the first vyre_dispatch() with this description would have to do besides running:
 /// checks it, and makes what pools of the backend do not hold yet (streams, memory for lent bindings). For a program with
 /// grid barriers on CUDA it also times, once for the backend and for some milliseconds, which of the words that
-/// workgroups can meet at are near; else that is done after a few dispatches.
+/// workgroups can meet at are near (a few seconds at most, if others keep the device busy); else that is done after a few
+/// dispatches.
 ///
 /// @param program the program
 /// @param desc what is going to be run; nothing of it is run, written or kept
