@@ -75,13 +75,15 @@ static void *work(void *argument) {
   return NULL;
 }
 
+static int slow(void) { return getenv("VYRE_TEST_SLOW") != NULL; }
+
 /* 0: as many as can be co-resident. */
 static const uint32_t wide[] = {8, 132, 528, 0};
 /* On a GPU these meet in groups, and in groups that wait apart. */
 static const uint32_t many[] = {1056, 1501, 0};
 
 static void run(vyre_program program, const uint32_t *grids, size_t count, int threads, int in_batches) {
-  const int all = check_on_cuda() ? 1000 : 200;
+  const int all = check_on_cuda() ? 1000 : slow() ? BATCH : 2 * BATCH;
   size_t g;
   int i;
   for (g = 0; g < count; g++) {
@@ -93,7 +95,7 @@ static void run(vyre_program program, const uint32_t *grids, size_t count, int t
     if (workgroups == 0 && check_on_cuda()) {
       workgroups = (uint32_t)info.max_cooperative_workgroups;
     } else if (workgroups == 0) {
-      workgroups = 4096;
+      workgroups = slow() ? 1024 : 4096;
     }
     for (i = 0; i < threads; i++) {
       job own = {{0}, 0, 0, 0, 0, 0, 0, VYRE_OK};

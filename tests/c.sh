@@ -26,9 +26,11 @@ done
 # Under valgrind the programs themselves: those of C99 are enough, because the library that they test is
 # the same. What counts as a leak is memory that nothing leads to any more: Rust keeps pointers into the
 # middle of blocks (hash tables, the handle of the main thread), which valgrind calls possibly lost.
+# VYRE_TEST_SLOW tells tests that measure time, or count to a million, that they run far slower here.
+# Valgrind runs one thread at a time: without turns the one that spins keeps the processor for minutes.
 under_valgrind() {
   local log="$1.valgrind"
-  timeout 900 valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect \
+  VYRE_TEST_SLOW=1 timeout 900 valgrind --fair-sched=yes --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect \
     --errors-for-leak-kinds=definite,indirect "$1" >"$log" 2>&1 && return
   tail -n 80 "$log" >&2
   echo "FAILED: $(basename "$1") under valgrind" >&2
