@@ -13,7 +13,7 @@ mkdir -p "$out/stage/rust" "$out/stage/c" "$out/stage/lib" "$out/stage/include"
 "$cargo" test --locked --no-run --message-format=json --lib \
   --test accuracy --test barriers --test conformance --test differential --test differential_rich --test layout --test limits \
   --test litmus --test uniformity --test vello --test wgsl_atomics --test wgsl_control --test wgsl_math --test wgsl_memory \
-  --test wgsl_subgroups --test wgsl_textures >"$out/build.json"
+  --test wgsl_overrides --test wgsl_subgroups --test wgsl_textures >"$out/build.json"
 python3 - "$out/build.json" >"$out/executables" <<'PYTHON'
 import json, sys
 for line in open(sys.argv[1]):

@@ -44,7 +44,7 @@ for section in $sections; do
   case $section in
     probe) nvidia-smi -L ;;
     rust)
-      for test in barriers layout limits litmus uniformity vello wgsl_atomics wgsl_control wgsl_math wgsl_memory wgsl_subgroups wgsl_textures; do
+      for test in barriers layout limits litmus uniformity vello wgsl_atomics wgsl_control wgsl_math wgsl_memory wgsl_overrides wgsl_subgroups wgsl_textures; do
         check "rust-$test" 60 rust/$test
       done
       # The document comes back with the device's column as measured.

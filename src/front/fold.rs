@@ -36,7 +36,7 @@ fn float(c: Const) -> f64 {
     }
 }
 
-fn from_f16(bits: u16) -> f64 {
+pub fn from_f16(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let fraction = f64::from(bits & 0x3ff);
     match bits >> 10 & 0x1f {
@@ -48,7 +48,7 @@ fn from_f16(bits: u16) -> f64 {
 }
 
 /// Rounded to nearest even.
-fn to_f16(x: f64) -> u16 {
+pub fn to_f16(x: f64) -> u16 {
     let sign = if x.is_sign_negative() { 0x8000 } else { 0 };
     let x = x.abs();
     if x.is_nan() {

@@ -7,12 +7,13 @@
 //! `pointer` and `memory` where variables live and how they are reached, `globals` the module's
 //! variables that `reach` finds in use. `layout` places the members of structures (with `attributes`, which naga forgets), `types` holds what types are made of, `indexed` which arrays need memory, `features` what is
 //! refused, and `barrier` is about `gridBarrier()`
-//! and `subgroup` lowers what subgroups do. `texture` makes buffers of textures. `shifts` and `counts` are around a fault of naga's arithmetic, `immediates` around one of its validator.
+//! and `subgroup` lowers what subgroups do. `texture` makes buffers of textures. `shifts` and `counts` are around a fault of naga's arithmetic, `constants` around one of its overrides, `immediates` around one of its validator.
 
 mod atomic;
 mod attributes;
 mod barrier;
 mod call;
+mod constants;
 mod counts;
 mod entry;
 mod expression;
@@ -42,6 +43,7 @@ mod value;
 use super::{Options, nesting};
 use crate::error::{Error, Result, Status};
 use crate::ir::{Program, Source};
+use overrides::Refused;
 
 /// naga and lowering recurse with the program's nesting, which `nesting` bounds; at those bounds
 /// they stay below this. Only the pages that are touched take memory.
@@ -83,25 +85,33 @@ pub fn compile(text: &str, options: &Options<'_>) -> Result<Program> {
 }
 
 fn compile_here(source: &Source, options: &Options<'_>) -> Result<Program> {
-    let parse::Parsed {
-        module,
-        info,
-        alignments,
-        immediates,
-    } = parse::parse(source)?;
-    let entry = entry::select(&module, source, options.entry_point)?;
-    let name = module.entry_points[entry].name.clone();
-    let (module, info) = overrides::apply(&module, &info, &name, options.overrides, source)?;
-    let entry = module
-        .entry_points
-        .iter()
-        .position(|e| e.stage == naga::ShaderStage::Compute && e.name == name)
-        .expect("overrides keep the entry point");
-    lower::lower(
-        source,
-        options,
-        (&module, &info),
-        (&alignments, &immediates),
-        entry,
-    )
+    let parsed = parse::parse(source, source.text())?;
+    let entry = entry::select(&parsed.module, source, options.entry_point)?;
+    let name = &parsed.module.entry_points[entry].name;
+    let lowered = |parsed: &parse::Parsed, values| {
+        let (module, info) = overrides::apply(&parsed.module, &parsed.info, name, values, source)?;
+        let entry = module
+            .entry_points
+            .iter()
+            .position(|e| e.stage == naga::ShaderStage::Compute && e.name == *name)
+            .expect("overrides keep the entry point");
+        Ok(lower::lower(
+            source,
+            options,
+            (&module, &info),
+            (&parsed.alignments, &parsed.immediates),
+            entry,
+        ))
+    };
+    match lowered(&parsed, options.overrides) {
+        Ok(program) => program,
+        Err(Refused::Values(error)) => Err(error),
+        Err(Refused::Module(error)) => {
+            let values = options.overrides;
+            constants::in_place_of_overrides(source.text(), &parsed.module, values)
+                .and_then(|text| parse::parse(source, &text).ok())
+                .and_then(|parsed| lowered(&parsed, &[]).ok())
+                .unwrap_or(Err(error))
+        }
+    }
 }

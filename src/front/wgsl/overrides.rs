@@ -2,15 +2,23 @@
 
 use std::borrow::Cow;
 
-use naga::Module;
 use naga::back::PipelineConstants;
 use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
 use naga::valid::ModuleInfo;
+use naga::{Module, Override};
 
 use super::lower::clamp;
 use super::parse::validation_error;
 use crate::error::{Error, Result};
 use crate::ir::{Source, Span};
+
+/// Why overrides did not get their values.
+pub enum Refused {
+    /// The values are to blame.
+    Values(Error),
+    /// With the values the module is not valid, or naga made it so: see `constants`.
+    Module(Error),
+}
 
 /// The module of one compute entry point with `values` (by name, or by the digits of an `@id`) in
 /// the place of its overrides.
@@ -20,7 +28,26 @@ pub fn apply<'a>(
     entry: &str,
     values: &[(&str, f64)],
     source: &Source,
-) -> Result<(Cow<'a, Module>, Cow<'a, ModuleInfo>)> {
+) -> std::result::Result<(Cow<'a, Module>, Cow<'a, ModuleInfo>), Refused> {
+    let constants = pipeline_constants(module, values, source).map_err(Refused::Values)?;
+    if module.overrides.is_empty() {
+        return Ok((Cow::Borrowed(module), Cow::Borrowed(info)));
+    }
+    let stage = Some((naga::ShaderStage::Compute, entry));
+    process_overrides(module, info, stage, &constants).map_err(|error| {
+        let described = described(module, source, &error);
+        match error {
+            PipelineConstantError::ValidationError(_) => Refused::Module(described),
+            _ => Refused::Values(described),
+        }
+    })
+}
+
+fn pipeline_constants(
+    module: &Module,
+    values: &[(&str, f64)],
+    source: &Source,
+) -> Result<PipelineConstants> {
     let mut constants = PipelineConstants::default();
     for &(key, value) in values {
         if !keys(module).any(|known| known == key) {
@@ -35,20 +62,20 @@ pub fn apply<'a>(
                 .with_fix("Give each override one value."));
         }
     }
-    if module.overrides.is_empty() {
-        return Ok((Cow::Borrowed(module), Cow::Borrowed(info)));
-    }
-    let stage = Some((naga::ShaderStage::Compute, entry));
-    process_overrides(module, info, stage, &constants)
-        .map_err(|error| described(module, source, &error))
+    Ok(constants)
 }
 
 /// What each override is called by.
 fn keys(module: &Module) -> impl Iterator<Item = String> {
-    module.overrides.iter().filter_map(|(_, o)| match o.id {
+    module.overrides.iter().filter_map(|(_, o)| key(o))
+}
+
+/// What an override is called by.
+pub fn key(known: &Override) -> Option<String> {
+    match known.id {
         Some(id) => Some(id.to_string()),
-        None => o.name.clone(),
-    })
+        None => known.name.clone(),
+    }
 }
 
 fn unknown(module: &Module, source: &Source, key: &str) -> Error {
@@ -69,10 +96,10 @@ fn unknown(module: &Module, source: &Source, key: &str) -> Error {
 fn described(module: &Module, source: &Source, error: &PipelineConstantError) -> Error {
     match error {
         PipelineConstantError::MissingValue(key) => {
-            let found = module.overrides.iter().find(|(_, o)| match o.id {
-                Some(id) => id.to_string() == *key,
-                None => o.name.as_ref() == Some(key),
-            });
+            let found = module
+                .overrides
+                .iter()
+                .find(|(_, o)| self::key(o).as_ref() == Some(key));
             let span = found.map_or(Span::default(), |(handle, _)| {
                 clamp(source, module.overrides.get_span(handle))
             });

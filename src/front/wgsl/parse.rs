@@ -54,9 +54,10 @@ pub struct Parsed {
     pub immediates: HashSet<String>,
 }
 
-/// A valid module. `source` is the user's text.
-pub fn parse(source: &Source) -> Result<Parsed> {
-    let text = subgroup::without_directives(source.text());
+/// A valid module. `source` is the user's text, and `text` that or one with the same things at the
+/// same places.
+pub fn parse(source: &Source, text: &str) -> Result<Parsed> {
+    let text = subgroup::without_directives(text);
     let text = barrier::with_declaration(&text);
     let read = read(source, &text)?;
     // What naga refuses as it stands is refused; the other text is only for its arithmetic.
