@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::bound::Place;
 use super::compiled::{Compiled, Origin};
 use super::emitted::Emitted;
-use super::ptx::abi::{ControlParameters, Shape};
+use super::ptx::abi::{ControlHead, Shape};
 use super::raw::Passed;
 use super::slot::Slot;
 
@@ -99,20 +99,18 @@ impl<'c> Block<'c> {
         let Some(at) = self.emitted.ptx.parameters.control else {
             return;
         };
-        let mut head = [0; ControlParameters::HEAD as usize];
-        let mut set = |place: u32, bytes: &[u8]| {
-            head[(place - at.slot) as usize..][..bytes.len()].copy_from_slice(bytes);
+        let head = ControlHead {
+            slot: slot.address,
+            record: slot.record_address,
+            limit,
+            base: slot.before.base,
+            exit_base: slot.before.exit_base,
+            sequence: slot.sequence,
+            quiet: u32::from(quiet),
+            shape: shape as u32,
+            releases: slot.before.releases,
         };
-        set(at.slot, &slot.address.to_le_bytes());
-        set(at.record, &slot.record_address.to_le_bytes());
-        set(at.limit, &limit.to_le_bytes());
-        set(at.base, &slot.before.base.to_le_bytes());
-        set(at.exit_base, &slot.before.exit_base.to_le_bytes());
-        set(at.sequence, &slot.sequence.to_le_bytes());
-        set(at.quiet, &u32::from(quiet).to_le_bytes());
-        set(at.shape, &(shape as u32).to_le_bytes());
-        set(at.releases, &slot.before.releases.to_le_bytes());
-        self.put(at.slot, &head);
+        self.put(at.slot, head.bytes());
         if shape == Shape::Counter {
             return;
         }

@@ -60,16 +60,20 @@ impl Record {
     /// What the launch with that sequence wrote, if it did, as a grid that meets in that shape does.
     pub fn read(&self, sequence: u32, shape: Shape) -> Option<Audited> {
         let [executed, observed, ended] = self.sequenced(sequence)?;
-        let of_groups = |words: &[AtomicU32; GROUPS as usize]| match shape {
-            Shape::Counter => [0; GROUPS as usize],
-            _ => words.each_ref().map(|word| word.load(Relaxed)),
+        let read =
+            |words: &[AtomicU32; GROUPS as usize]| words.each_ref().map(|word| word.load(Relaxed));
+        let groups = match shape {
+            Shape::Counter => None,
+            Shape::Groups | Shape::Releases => Some(Groups {
+                arrivals: read(&self.arrivals),
+                releases: read(&self.releases),
+            }),
         };
         Some(Audited {
             executed,
             observed,
             ended,
-            arrivals: of_groups(&self.arrivals),
-            releases: of_groups(&self.releases),
+            groups,
         })
     }
 
@@ -103,7 +107,13 @@ pub struct Audited {
     observed: u32,
     /// The slot's count of ended workgroups afterwards.
     ended: u32,
-    /// The groups' counts of arrivals and of releases afterwards, if the shape has them.
+    /// If the shape has them.
+    groups: Option<Groups>,
+}
+
+/// The groups' counts of arrivals and of releases after a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Groups {
     arrivals: [u32; GROUPS as usize],
     releases: [u32; GROUPS as usize],
 }
@@ -125,12 +135,11 @@ impl Before {
     pub fn settle(&mut self, audited: Audited, workgroups: u64) {
         self.base = audited.observed;
         self.exit_base = audited.ended;
-        let shape = Shape::of(workgroups);
-        if shape >= Shape::Groups {
-            self.arrivals = audited.arrivals;
-        }
-        if shape == Shape::Releases {
-            self.releases = audited.releases[0];
+        if let Some(groups) = audited.groups {
+            self.arrivals = groups.arrivals;
+            if Shape::of(workgroups) == Shape::Releases {
+                self.releases = groups.releases[0];
+            }
         }
     }
 }
@@ -191,18 +200,17 @@ pub fn audit(
             expected,
         }),
     };
-    let groups = match shape {
-        Shape::Counter => 0,
-        Shape::Groups | Shape::Releases => GROUPS,
-    };
-    for group in 0..groups {
-        let at = group as usize;
-        let seen = left.arrivals[at].wrapping_sub(before.arrivals[at]);
-        let all = raised(group_size(group, workgroups));
-        check(group, "arrivals", seen, all)?;
-        if shape == Shape::Releases {
-            let seen = left.releases[at].wrapping_sub(before.releases);
-            check(group, "releases", seen, expected)?;
+    if shape != Shape::Counter {
+        let groups = left.groups.ok_or(Refusal::Unwritten)?;
+        for group in 0..GROUPS {
+            let at = group as usize;
+            let seen = groups.arrivals[at].wrapping_sub(before.arrivals[at]);
+            let all = raised(group_size(group, workgroups));
+            check(group, "arrivals", seen, all)?;
+            if shape == Shape::Releases {
+                let seen = groups.releases[at].wrapping_sub(before.releases);
+                check(group, "releases", seen, expected)?;
+            }
         }
     }
     let workgroups = workgroups as u32;
@@ -283,8 +291,7 @@ mod tests {
             executed,
             observed,
             ended,
-            arrivals: [0; 8],
-            releases: [0; 8],
+            groups: None,
         }
     }
 
@@ -336,25 +343,28 @@ mod tests {
             releases: u32::MAX - 3,
             ..before(u32::MAX - 2, 0)
         };
-        let right = Audited {
+        let right = Groups {
             arrivals: std::array::from_fn(|at| start.arrivals[at].wrapping_add(3 * sizes[at])),
             releases: [start.releases.wrapping_add(3 * 8); 8],
-            ..left(3, start.base.wrapping_add(3 * 8), 1501)
         };
-        assert_eq!(audit(start, Some(right), 0, 1501), Ok(right));
+        let with = |groups| {
+            let left = Audited {
+                groups,
+                ..left(3, start.base.wrapping_add(3 * 8), 1501)
+            };
+            audit(start, Some(left), 0, 1501)
+        };
+        assert_eq!(with(Some(right)).unwrap().groups, Some(right));
+        assert_eq!(with(None), Err(Refusal::Unwritten));
         let mut wrong = right;
         // What one group has too many another has too few.
         wrong.arrivals.swap(1, 6);
-        let error = audit(start, Some(wrong), 0, 1501)
-            .unwrap_err()
-            .error("main", 1501);
+        let error = with(Some(wrong)).unwrap_err().error("main", 1501);
         assert_eq!(error.status(), Status::BarrierAudit);
         assert!(error.message().contains("arrivals of group 1"), "{error}");
         let mut wrong = right;
         wrong.releases[7] = wrong.releases[7].wrapping_sub(8);
-        let error = audit(start, Some(wrong), 0, 1501)
-            .unwrap_err()
-            .error("main", 1501);
+        let error = with(Some(wrong)).unwrap_err().error("main", 1501);
         assert!(
             error.message().contains("16 releases of group 7"),
             "{error}"

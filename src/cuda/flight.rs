@@ -156,13 +156,10 @@ impl<'f> Flight<'f> {
                 return Ok(slot);
             }
             let room = MOST - self.launched.len();
-            self.launched.reserve(room.min(more + 1));
-            (self.device.slots).take(
-                self.device,
-                self.entered,
-                room.min(more + 1),
-                &mut self.spare,
-            )?;
+            let count = room.min(more + 1);
+            self.launched.reserve(count);
+            self.spare.reserve(count);
+            (self.device.slots).take(self.device, self.entered, count, &mut self.spare)?;
         }
     }
 
@@ -259,9 +256,10 @@ impl<'f> Flight<'f> {
     pub fn audit_all(&mut self, landed: &mut dyn FnMut(Landed)) -> Result<(), Failure> {
         let late = std::mem::take(&mut self.late);
         let mut failure = None;
-        for launched in std::mem::take(&mut self.launched) {
-            let result = self.audit(&launched, late);
-            let slot = launched.slot;
+        for at in 0..self.launched.len() {
+            let result = self.audit(&self.launched[at], late);
+            let launched = &mut self.launched[at];
+            let slot = launched.slot.take();
             match result {
                 Ok((audited, barriers)) => {
                     if let Some(mut slot) = slot {
@@ -290,6 +288,7 @@ impl<'f> Flight<'f> {
                 }
             }
         }
+        self.launched.clear();
         match failure {
             Some(failure) => Err(failure),
             None => Ok(()),
@@ -395,7 +394,7 @@ impl<'f> Flight<'f> {
     fn audit_from(&mut self, first: usize) -> usize {
         for at in first..self.launched.len().saturating_sub(1) {
             let next = self.launched[at + 1].slot.as_ref();
-            if !next.is_some_and(Slot::has_landed) {
+            if !next.is_some_and(|slot| slot.has_landed()) {
                 return at;
             }
             let Launched {

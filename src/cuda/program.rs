@@ -204,9 +204,7 @@ impl CudaProgram {
             began: None,
             allowed: Some(Duration::ZERO),
             bound: Bound::default(),
-            tally: Tally {
-                passed: SmallVec::from_elem(0, count),
-            },
+            tally: Tally::of(count),
         };
         let result = lease.launch_then_release(&mut sequence);
         if sequence.timer.is_used() && result.is_ok() {
@@ -415,6 +413,15 @@ struct Tally {
 }
 
 impl Tally {
+    fn of(dispatches: usize) -> Tally {
+        let passed = match dispatches {
+            1 => SmallVec::from_buf([0]),
+            // Zeroed at once.
+            _ => vec![0; dispatches].into(),
+        };
+        Tally { passed }
+    }
+
     fn add(&mut self, landed: Landed) {
         self.passed[landed.dispatch] += landed.barriers;
     }

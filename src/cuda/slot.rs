@@ -6,6 +6,7 @@
 //!
 //! Lock: `idle`, taken alone.
 
+use std::ops::{Deref, DerefMut};
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,8 +35,11 @@ const _: () = assert!(size_of::<Record>() <= RECORD_STRIDE && CHUNK == u64::BITS
 /// CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP
 const MAPPED: u32 = 1 | 2;
 
-/// A slot and what is known about it. Whoever holds it is its only user.
-pub struct Slot {
+/// A slot and what is known about it. Whoever holds it is its only user. It changes hands several times for each launch,
+/// so it is boxed.
+pub struct Slot(Box<State>);
+
+pub struct State {
     /// Its place in the pool.
     number: usize,
     /// In device memory.
@@ -49,9 +53,23 @@ pub struct Slot {
 }
 
 // SAFETY: the record is memory that the pool keeps, of atomics.
-unsafe impl Send for Slot {}
+unsafe impl Send for State {}
 
-impl Slot {
+impl Deref for Slot {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.0
+    }
+}
+
+impl DerefMut for Slot {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.0
+    }
+}
+
+impl State {
     /// Makes it ready for a launch. The record stays as it is: the sequence tells old from new, and what the device
     /// wrote last is slow to touch.
     pub fn arm(&mut self) {
@@ -390,7 +408,7 @@ fn make(device: &Device, entered: &Entered<'_>) -> Result<(Chunk, Vec<Slot>)> {
 }
 
 fn slots(address: CUdeviceptr, records: *mut u8, mapped: CUdeviceptr) -> Vec<Slot> {
-    let slot = |n: usize| Slot {
+    let state = |n: usize| State {
         number: 0,
         address: address + (n * slot::SIZE as usize) as u64,
         record_address: mapped + (n * RECORD_STRIDE) as u64,
@@ -398,7 +416,7 @@ fn slots(address: CUdeviceptr, records: *mut u8, mapped: CUdeviceptr) -> Vec<Slo
         before: Before::default(),
         sequence: 0,
     };
-    (0..CHUNK).map(slot).collect()
+    (0..CHUNK).map(|n| Slot(Box::new(state(n)))).collect()
 }
 
 /// Zeroes and waits: other streams are about to use the memory.

@@ -11,11 +11,13 @@ pub fn invalid(message: String) -> Error {
 }
 
 /// A pointer that must not be null.
+#[inline]
 pub fn required<T>(pointer: *mut T, what: &dyn What) -> Result<NonNull<T>> {
     NonNull::new(pointer).ok_or_else(|| invalid(format!("{} is NULL", what.name())))
 }
 
 /// Length of a slice that may be absent when it is empty; `None` when it is empty.
+#[inline]
 pub fn slice<T>(
     pointer: *const T,
     count: u64,

@@ -104,6 +104,7 @@ impl vyre_dispatch_desc {
     ///
     /// # Safety
     /// The pointers are null or valid during `'a`, as the fields' comments say.
+    #[inline]
     pub(super) unsafe fn parse<'a>(
         &self,
         names: &Names,

@@ -60,6 +60,10 @@ pub unsafe fn read<T: Sized8>(pointer: *const T, what: &str) -> Result<(T, usize
     // SAFETY: the caller's promise: at least the size is there.
     let size = unsafe { size_of_callers(start, what) }?;
     let known = size_of::<T>();
+    if size == known {
+        // SAFETY: the caller says that its structure has `size` bytes; C promises no alignment.
+        return Ok((unsafe { start.as_ptr().read_unaligned() }, size));
+    }
     let bytes = start.as_ptr().cast::<u8>().cast_const();
     for i in known..size {
         // SAFETY: i < size, and the caller says that its structure has `size` bytes.

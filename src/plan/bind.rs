@@ -32,6 +32,7 @@ pub fn bind(reflection: &Reflection, bindings: &[Binding<'_>]) -> Result<SmallVe
 }
 
 /// As [`bind`], behind what others bind.
+#[inline]
 pub fn bind_onto(
     planned: &mut SmallVec<[Planned; 8]>,
     reflection: &Reflection,

@@ -14,6 +14,7 @@ pub struct LaunchPlan {
 /// Settles the grid and checks the immediates. `at_once`: how many workgroups of the program the backend
 /// runs at once; that many run if the caller leaves it open. `cooperative`: they must all be co-resident, also
 /// without a grid barrier.
+#[inline]
 pub fn launch(
     reflection: &Reflection,
     info: &BackendInfo,
@@ -50,8 +51,10 @@ pub fn launch(
             .with_fix("Pass at least 1 in each dimension, or {0, 0, 0} for as many as the backend runs at once."));
         }
     };
-    for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-        check_axis(reflection, info, name, workgroups[axis], axis)?;
+    if (0..3).any(|axis| !fits(reflection, info, workgroups[axis], axis)) {
+        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+            check_axis(reflection, info, name, workgroups[axis], axis)?;
+        }
     }
     let total = workgroups
         .iter()
@@ -92,6 +95,16 @@ fn automatic(reflection: &Reflection, info: &BackendInfo, at_once: u64) -> u32 {
     u32::try_from(at_once).map_or(most, |n| n.clamp(1, most))
 }
 
+/// An invocation's global id is 32 bits; past that it would wrap, and two invocations be the same.
+const INVOCATIONS: u64 = 1 << 32;
+
+fn fits(reflection: &Reflection, info: &BackendInfo, workgroups: u32, axis: usize) -> bool {
+    let invocations = u64::from(workgroups) * u64::from(reflection.workgroup_size[axis]);
+    workgroups <= info.max_workgroups[axis] && invocations <= INVOCATIONS
+}
+
+/// Says why one does not fit.
+#[cold]
 fn check_axis(
     reflection: &Reflection,
     info: &BackendInfo,
@@ -99,21 +112,20 @@ fn check_axis(
     workgroups: u32,
     axis: usize,
 ) -> Result<()> {
+    if fits(reflection, info, workgroups, axis) {
+        return Ok(());
+    }
     let limit = info.max_workgroups[axis];
     if workgroups > limit {
         return Err(too_far(format!(
             "workgroups.{name} is {workgroups}; this backend runs at most {limit} in that dimension"
         )));
     }
-    // An invocation's global id is 32 bits; past that it would wrap, and two invocations be the same.
     let size = reflection.workgroup_size[axis];
     let invocations = u64::from(workgroups) * u64::from(size);
-    if invocations > 1 << 32 {
-        return Err(too_far(format!(
-            "workgroups.{name} is {workgroups}, of {size} invocations each: {invocations} in all, but global_invocation_id.{name} ends at 4294967295"
-        )));
-    }
-    Ok(())
+    Err(too_far(format!(
+        "workgroups.{name} is {workgroups}, of {size} invocations each: {invocations} in all, but global_invocation_id.{name} ends at 4294967295"
+    )))
 }
 
 fn too_far(message: String) -> Error {

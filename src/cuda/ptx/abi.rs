@@ -154,12 +154,50 @@ pub struct ControlParameters {
     pub arrivals: u32,
 }
 
+/// All of the barrier block but the arrivals, which only grids that meet in groups need.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct ControlHead {
+    pub slot: u64,
+    pub record: u64,
+    pub limit: u64,
+    pub base: u32,
+    pub exit_base: u32,
+    pub sequence: u32,
+    pub quiet: u32,
+    pub shape: u32,
+    pub releases: u32,
+}
+
+const _: () = {
+    let at = ControlParameters::starting(0);
+    assert!(std::mem::offset_of!(ControlHead, slot) == at.slot as usize);
+    assert!(std::mem::offset_of!(ControlHead, record) == at.record as usize);
+    assert!(std::mem::offset_of!(ControlHead, limit) == at.limit as usize);
+    assert!(std::mem::offset_of!(ControlHead, base) == at.base as usize);
+    assert!(std::mem::offset_of!(ControlHead, exit_base) == at.exit_base as usize);
+    assert!(std::mem::offset_of!(ControlHead, sequence) == at.sequence as usize);
+    assert!(std::mem::offset_of!(ControlHead, quiet) == at.quiet as usize);
+    assert!(std::mem::offset_of!(ControlHead, shape) == at.shape as usize);
+    assert!(std::mem::offset_of!(ControlHead, releases) == at.releases as usize);
+    assert!(size_of::<ControlHead>() == ControlParameters::HEAD as usize);
+    // A word's bytes go to the device as they are.
+    assert!(cfg!(target_endian = "little"));
+};
+
+impl ControlHead {
+    pub fn bytes(&self) -> &[u8; ControlParameters::HEAD as usize] {
+        // SAFETY: integers without padding, of that size together.
+        unsafe { &*std::ptr::from_ref(self).cast() }
+    }
+}
+
 impl ControlParameters {
-    /// Bytes of all but the arrivals, which only grids that meet in groups need.
-    pub const HEAD: u32 = 48;
+    /// Bytes of all but the arrivals.
+    const HEAD: u32 = 48;
     pub const SIZE: u32 = Self::HEAD + 4 * GROUPS;
 
-    pub fn starting(start: u32) -> ControlParameters {
+    pub const fn starting(start: u32) -> ControlParameters {
         ControlParameters {
             slot: start,
             record: start + 8,
