@@ -245,6 +245,54 @@ static void batches_run_in_order(void) {
   OK(vyre_program_release(program, ERR));
 }
 
+/* Several in a row: each is a dispatch of its own all the same. */
+static void a_batch_may_say_the_same_again(void) {
+  enum { COUNT = 7 };
+  static const int which[COUNT] = {0, 0, 1, 1, 1, 0, 2};
+  vyre_program program = check_load(backend, IMMEDIATES);
+  vyre_buffer buffer = {0};
+  uint32_t parameters[3][2] = {{10, 1}, {10, 2}, {10, 3}}, data[4] = {0}, word = 0, i;
+  vyre_binding bound;
+  vyre_dispatch_desc descs[COUNT];
+  vyre_dispatch_report reports[COUNT];
+  size_t completed = 0;
+  OK(vyre_buffer_create(backend, 16, &buffer, ERR));
+  bound = check_bind(0, buffer);
+  for (i = 0; i < COUNT; i++) {
+    descs[i] = check_grid(1, &bound, 1);
+    descs[i].immediates = parameters[which[i]];
+    descs[i].immediates_size = 8;
+    descs[i].repeat = i == 6 ? 2 : 0;
+    vyre_dispatch_report_init(&reports[i]);
+  }
+  OK(vyre_dispatch_batch(program, descs, COUNT, reports, &completed, ERR));
+  EQUAL(completed, COUNT);
+  for (i = 0; i < COUNT; i++) {
+    EQUAL(reports[i].workgroups, 1);
+    EQUAL(reports[i].audited, 1);
+  }
+  OK(vyre_buffer_read(buffer, 12, &word, 4, ERR));
+  EQUAL(word, 11222133);
+  /* What is lent is copied in and out for each. */
+  bound = check_lend(0, data, data, sizeof data);
+  OK(vyre_dispatch_batch(program, descs, 6, reports, &completed, ERR));
+  EQUAL(completed, 6);
+  EQUAL(data[3], 112221);
+  /* The first of those that are wrong is named, and those before it ran. */
+  data[3] = 0;
+  descs[3].immediates_size = descs[4].immediates_size = 4;
+  EQUAL(vyre_dispatch_batch(program, descs, 6, reports, &completed, &check_error), VYRE_ERROR_INVALID_ARGUMENT);
+  CHECK(strncmp(vyre_error_message(check_error), "descs[3]: ", 10) == 0);
+  vyre_error_free(check_error);
+  check_error = NULL;
+  EQUAL(completed, 3);
+  EQUAL(data[3], 112);
+  EQUAL(reports[2].workgroups, 1);
+  EQUAL(reports[3].workgroups, 0);
+  OK(vyre_buffer_release(buffer, ERR));
+  OK(vyre_program_release(program, ERR));
+}
+
 static void a_batch_ends_at_its_first_failure(void) {
   vyre_program program = check_load(backend, ADD_ONE);
   uint32_t data[64] = {0};
@@ -325,6 +373,7 @@ int main(void) {
   RUN(repeats_see_each_other);
   RUN(immediates_are_passed);
   RUN(batches_run_in_order);
+  RUN(a_batch_may_say_the_same_again);
   RUN(a_batch_ends_at_its_first_failure);
   RUN(programs_work_in_every_flag);
   return check_finish();

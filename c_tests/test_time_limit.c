@@ -59,11 +59,44 @@ static void more_repeats_than_there_is_time_for(void) {
   ends_in_time(HEAD "  o[i] += 1u;\n}\n", 1, UINT32_MAX);
 }
 
+/* Six dispatches that are the same, of which the fourth does not end. */
+static void one_of_a_batch(void) {
+  vyre_program program = check_load(backend, HEAD "  o[i] += 1u;\n  while o[i] == 4u { o[i + 8u] += 1u; }\n}\n");
+  uint32_t zeros[16] = {0}, word = 0;
+  vyre_buffer buffer = {0};
+  vyre_binding bound;
+  vyre_dispatch_desc descs[6];
+  vyre_dispatch_report reports[6];
+  size_t completed = 9;
+  int i;
+  OK(vyre_buffer_create(backend, sizeof zeros, &buffer, ERR));
+  bound = check_bind(0, buffer);
+  for (i = 0; i < 6; i++) {
+    descs[i] = check_grid(1, &bound, 1);
+    descs[i].timeout_ns = 100000000;
+    vyre_dispatch_report_init(&reports[i]);
+  }
+  EQUAL(vyre_dispatch_batch(program, descs, 6, reports, &completed, &check_error), VYRE_ERROR_TIMEOUT);
+  CHECK(strncmp(vyre_error_message(check_error), "descs[3]: ", 10) == 0);
+  vyre_error_free(check_error);
+  check_error = NULL;
+  EQUAL(completed, 3);
+  EQUAL(reports[2].workgroups, 1);
+  EQUAL(reports[3].workgroups, 0);
+  EQUAL(reports[5].workgroups, 0);
+  OK(vyre_buffer_read(buffer, 0, &word, 4, ERR));
+  CHECK(word >= 4);
+  OK(vyre_buffer_release(buffer, ERR));
+  OK(vyre_program_release(program, ERR));
+  check_dispatch_works(backend);
+}
+
 int main(void) {
   RUN(an_endless_loop);
   RUN(an_endless_loop_in_one_workgroup);
   RUN(an_endless_loop_of_workgroup_barriers);
   RUN(an_endless_loop_of_grid_barriers);
   RUN(more_repeats_than_there_is_time_for);
+  RUN(one_of_a_batch);
   return check_finish();
 }

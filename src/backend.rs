@@ -218,6 +218,8 @@ pub struct Dispatch<'a> {
     pub cooperative: bool,
     /// Whether the report's `device_time_ns` is wanted: taking the time takes time.
     pub timed: bool,
+    /// How many dispatches in a row of a batch this stands for, each with a report of its own; 1 outside of a batch.
+    pub times: usize,
 }
 
 /// What a finished dispatch did; sums over its repeats.
@@ -290,17 +292,21 @@ pub trait Program: Send + Sync {
     fn warm_up(&self, dispatch: &Dispatch<'_>) -> Result<()>;
     /// Runs a dispatch until the grid is done and audited, or its time limit has passed. Everything that is wrong with
     /// the call itself is found before anything runs.
-    fn run(&self, dispatch: Dispatch<'_>) -> Result<Report>;
+    fn run(&self, dispatch: &mut Dispatch<'_>) -> Result<Report>;
     /// Runs dispatches in order. `done` hears of each that is complete and audited; the first that fails ends
     /// the batch, and is named by its index.
     fn run_batch(
         &self,
-        dispatches: Vec<Dispatch<'_>>,
+        dispatches: &mut [Dispatch<'_>],
         done: &mut dyn FnMut(usize, Report),
     ) -> Result<(), (usize, Error)> {
-        for (index, dispatch) in dispatches.into_iter().enumerate() {
-            let report = self.run(dispatch).map_err(|error| (index, error))?;
-            done(index, report);
+        let mut index = 0;
+        for dispatch in dispatches {
+            for _ in 0..dispatch.times {
+                let report = self.run(dispatch).map_err(|error| (index, error))?;
+                done(index, report);
+                index += 1;
+            }
         }
         Ok(())
     }

@@ -40,8 +40,8 @@ impl Program for CpuProgram {
         self.plan(dispatch).map(|_| ())
     }
 
-    fn run(&self, dispatch: Dispatch<'_>) -> Result<Report> {
-        let (launch, planned) = self.plan(&dispatch)?;
+    fn run(&self, dispatch: &mut Dispatch<'_>) -> Result<Report> {
+        let (launch, planned) = self.plan(dispatch)?;
         let planning = Planning {
             program: self,
             dispatch,
@@ -63,9 +63,9 @@ impl CpuProgram {
 }
 
 /// A dispatch that was found right.
-struct Planning<'a> {
-    program: &'a CpuProgram,
-    dispatch: Dispatch<'a>,
+struct Planning<'p, 'd> {
+    program: &'p CpuProgram,
+    dispatch: &'p mut Dispatch<'d>,
     launch: LaunchPlan,
     planned: SmallVec<[Planned; 8]>,
 }
@@ -78,9 +78,9 @@ const CALLER_STACK: usize = 16 << 10;
 struct Zeros([u8; 64]);
 static ZEROS: Zeros = Zeros([0; 64]);
 
-impl Planning<'_> {
+impl Planning<'_, '_> {
     /// The work is done here, on the caller's thread and the pool's.
-    fn carry_out(mut self) -> Result<Report> {
+    fn carry_out(self) -> Result<Report> {
         let backend = &self.program.backend;
         let limit = self
             .dispatch

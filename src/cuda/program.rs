@@ -77,42 +77,49 @@ impl Program for CudaProgram {
         Ok(())
     }
 
-    fn run(&self, dispatch: Dispatch<'_>) -> Result<Report> {
+    fn run(&self, dispatch: &mut Dispatch<'_>) -> Result<Report> {
         let mut plan = Plan::default();
-        self.plan(&dispatch, &mut plan)?;
+        self.plan(dispatch, &mut plan)?;
         let mut report = Report::default();
-        self.run_part(&plan, 0, &mut [dispatch], &mut |_, done| report = done)
+        let dispatches = std::slice::from_mut(dispatch);
+        self.run_part(&plan, 0, dispatches, 1, &mut |_, done| report = done)
             .map_err(|(_, error)| error)?;
         Ok(report)
     }
 
     fn run_batch(
         &self,
-        mut dispatches: Vec<Dispatch<'_>>,
+        dispatches: &mut [Dispatch<'_>],
         done: &mut dyn FnMut(usize, Report),
     ) -> Result<(), (usize, Error)> {
         let mut plan = Plan::default();
         plan.launches.reserve(dispatches.len());
+        let mut count = 0;
         let mut wrong = None;
-        for (index, dispatch) in dispatches.iter().enumerate() {
+        for dispatch in &*dispatches {
             if let Err(error) = self.plan(dispatch, &mut plan) {
-                wrong = Some((index, error));
+                wrong = Some((count, error));
                 break;
             }
+            count += dispatch.times;
         }
         // What stands before the one that is wrong runs.
-        dispatches.truncate(plan.launches.len());
+        let dispatches = &mut dispatches[..plan.launches.len()];
+        if !dispatches.iter().any(borrows) {
+            if count > 0 {
+                self.run_part(&plan, 0, dispatches, count, done)?;
+            }
+            return wrong.map_or(Ok(()), Err);
+        }
         // Borrowed bindings are copied between the launches.
-        let size = match dispatches.iter().any(borrows) {
-            true => 1,
-            false => dispatches.len().max(1),
-        };
-        for (n, part) in dispatches.chunks_mut(size).enumerate() {
-            let first = n * size;
-            self.run_part(&plan, first, part, &mut |index, report| {
-                done(first + index, report);
-            })
-            .map_err(|(index, error)| (first + index, error))?;
+        let mut index = 0;
+        for (which, dispatch) in dispatches.iter_mut().enumerate() {
+            for _ in 0..std::mem::replace(&mut dispatch.times, 1) {
+                let one = std::slice::from_mut(dispatch);
+                self.run_part(&plan, which, one, 1, &mut |_, report| done(index, report))
+                    .map_err(|(_, error)| (index, error))?;
+                index += 1;
+            }
         }
         wrong.map_or(Ok(()), Err)
     }
@@ -158,12 +165,14 @@ impl CudaProgram {
         Error::new(error.status(), format!("{}: {why}", error.message())).with_fix(error.fix())
     }
 
-    /// Runs dispatches, of which the plan's `first` is the first, as one flight on one stream.
+    /// Runs dispatches, of which the plan's `first` is the first and which are `count` with all their times, as one flight
+    /// on one stream.
     fn run_part(
         &self,
         plan: &Plan,
         first: usize,
         dispatches: &mut [Dispatch<'_>],
+        count: usize,
         done: &mut dyn FnMut(usize, Report),
     ) -> Result<(), Failure> {
         let infos = &self.compiled.reflection.bindings;
@@ -190,7 +199,6 @@ impl CudaProgram {
         };
         let lease = lease.map_err(begin)?;
         let stream = device.streams.take(&entered).map_err(begin)?;
-        let count = dispatches.len();
         let mut sequence = Sequence {
             program: self,
             device,
@@ -198,6 +206,7 @@ impl CudaProgram {
             stream: *stream,
             part,
             dispatches,
+            count,
             flight: Flight::new(device, &entered, &self.compiled, *stream),
             arguments: Arguments::of(&self.compiled),
             timer: Timer::default(),
@@ -220,20 +229,25 @@ impl CudaProgram {
                 .copy_out(device, &entered, sequence.dispatches)
                 .map_err(begin)?;
         }
-        let complete = result
-            .as_ref()
-            .map_or_else(|failure| failure.0, |()| sequence.dispatches.len());
-        for (index, &barriers) in sequence.tally.passed.iter().take(complete).enumerate() {
-            let mut report = self.report(&part.launches[index], barriers);
-            if sequence.dispatches[index].timed {
-                report.device_time_ns = (sequence.timer).elapsed(&entered, index).map_err(begin)?;
+        let complete = result.as_ref().map_or_else(|failure| failure.0, |()| count);
+        let mut passed = (sequence.tally.passed.iter().take(complete)).enumerate();
+        for (dispatch, planning) in sequence.dispatches.iter().zip(part.launches) {
+            for (index, &barriers) in passed.by_ref().take(dispatch.times) {
+                let mut report = self.report(planning, barriers);
+                if dispatch.timed {
+                    report.device_time_ns =
+                        (sequence.timer).elapsed(&entered, index).map_err(begin)?;
+                }
+                done(index, report);
             }
-            done(index, report);
         }
         let counters = &device.counters;
         counters.synchronises.fetch_add(1, Relaxed);
         counters.dispatches.fetch_add(complete as u64, Relaxed);
-        result.map_err(|(index, error)| (index, self.told(&sequence.dispatches[index], error)))
+        result.map_err(|(index, error)| {
+            let limit = self.limit(sequence.dispatch(index));
+            (index, told(limit, error))
+        })
     }
 
     /// Not all runs of a dispatch could be done in time.
@@ -270,19 +284,19 @@ impl CudaProgram {
             ..Report::default()
         }
     }
+}
 
-    /// Adds the time limit to an error about it.
-    fn told(&self, dispatch: &Dispatch<'_>, error: Error) -> Error {
-        if error.status() != Status::Timeout {
-            return error;
-        }
-        let limit = self.limit(dispatch).as_secs_f64();
-        let message = format!(
-            "{} (limit {limit:.3} s); what it wrote so far stays written",
-            error.message()
-        );
-        Error::new(Status::Timeout, message).with_fix(error.fix())
+/// Adds the time limit to an error about it.
+fn told(limit: Duration, error: Error) -> Error {
+    if error.status() != Status::Timeout {
+        return error;
     }
+    let message = format!(
+        "{} (limit {:.3} s); what it wrote so far stays written",
+        error.message(),
+        limit.as_secs_f64()
+    );
+    Error::new(Status::Timeout, message).with_fix(error.fix())
 }
 
 /// What of a plan one flight does.
@@ -317,6 +331,8 @@ struct Sequence<'r, 'b> {
     stream: StreamHandle,
     part: Part<'r>,
     dispatches: &'r mut [Dispatch<'b>],
+    /// How many they are with all their times.
+    count: usize,
     flight: Flight<'r>,
     arguments: Arguments<'r>,
     timer: Timer<'r>,
@@ -330,7 +346,12 @@ struct Sequence<'r, 'b> {
 
 impl Steps for Sequence<'_, '_> {
     fn launch(&mut self, lease: &Lease<'_>) -> Result<(), Failure> {
-        (0..self.dispatches.len()).try_for_each(|index| self.launch_one(index, lease))
+        let mut first = 0;
+        for which in 0..self.dispatches.len() {
+            self.launch_all(which, first, lease)?;
+            first += self.dispatches[which].times;
+        }
+        Ok(())
     }
 
     fn synchronise(&mut self) -> Result<(), Failure> {
@@ -349,40 +370,67 @@ impl Sequence<'_, '_> {
         began.checked_add(self.allowed?)
     }
 
-    /// Enqueues all runs of one dispatch. When as many are under way as may be, they land first.
-    fn launch_one(&mut self, index: usize, lease: &Lease<'_>) -> Result<(), Failure> {
-        let &mut Sequence {
-            program,
-            device,
-            entered,
-            stream,
-            part,
-            ..
-        } = self;
-        let here = |error| (index, error);
-        let dispatch = &self.dispatches[index];
+    /// The dispatch that the one with this index of the batch is.
+    fn dispatch(&self, index: usize) -> &Dispatch<'_> {
+        let mut end = 0;
+        let is_in = |dispatch: &&Dispatch<'_>| {
+            end += dispatch.times;
+            index < end
+        };
+        let found = self.dispatches.iter().find(is_in);
+        found.expect("only dispatches of the batch fail")
+    }
+
+    /// Enqueues all times of one dispatch, which have the indices from `first` on in the batch.
+    fn launch_all(&mut self, which: usize, first: usize, lease: &Lease<'_>) -> Result<(), Failure> {
+        let part = self.part;
+        let dispatch = &self.dispatches[which];
         let Planning {
             launch,
             cooperative,
-        } = &part.launches[index];
-        let limit = program.limit(dispatch);
-        self.allowed = (self.allowed).and_then(|allowed| allowed.checked_add(limit));
-        let bindings = (index, &*dispatch.bindings);
+        } = &part.launches[which];
+        let limit = self.program.limit(dispatch);
+        let bindings = (which, &*dispatch.bindings);
         self.bound
-            .bind(device, entered, part.infos, part.planned(index), bindings)
-            .map_err(here)?;
+            .bind(
+                self.device,
+                self.entered,
+                part.infos,
+                part.planned(which),
+                bindings,
+            )
+            .map_err(|error| (first, error))?;
         (self.arguments).set(launch.workgroups, &self.bound.places, dispatch.immediates);
-        if dispatch.timed {
-            self.timer.start(device, entered, stream).map_err(here)?;
-        }
-        let grid = Grid {
-            dispatch: index,
+        let timed = dispatch.timed;
+        let repeat = dispatch.repeat.max(1);
+        let mut grid = Grid {
+            dispatch: first,
             workgroups: launch.workgroups,
             total: launch.total,
             cooperative: *cooperative,
             limit: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
         };
-        let repeat = dispatch.repeat.max(1);
+        for _ in 0..dispatch.times {
+            self.allowed = (self.allowed).and_then(|allowed| allowed.checked_add(limit));
+            self.launch_one(&grid, (timed, repeat), lease)?;
+            grid.dispatch += 1;
+        }
+        Ok(())
+    }
+
+    /// Enqueues all runs of one dispatch. When as many are under way as may be, they land first.
+    fn launch_one(
+        &mut self,
+        grid: &Grid,
+        (timed, repeat): (bool, u32),
+        lease: &Lease<'_>,
+    ) -> Result<(), Failure> {
+        let (device, entered, stream) = (self.device, self.entered, self.stream);
+        let index = grid.dispatch;
+        let here = |error| (index, error);
+        if timed {
+            self.timer.start(device, entered, stream).map_err(here)?;
+        }
         for runs in 0..repeat {
             if self.flight.is_full() {
                 let deadline = self.deadline();
@@ -390,17 +438,17 @@ impl Sequence<'_, '_> {
                 self.flight
                     .land(deadline, &mut |landed| tally.add(landed))?;
                 if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                    return Err((index, program.late(runs)));
+                    return Err((index, self.program.late(runs)));
                 }
             }
             let of_this = (repeat - runs - 1) as usize;
-            let more = of_this + (self.dispatches.len() - index - 1);
+            let more = of_this + (self.count - index - 1);
             self.flight
-                .launch(&grid, &mut self.arguments, lease, more)
+                .launch(grid, &mut self.arguments, lease, more)
                 .map_err(here)?;
             self.began.get_or_insert_with(Instant::now);
         }
-        if dispatch.timed {
+        if timed {
             self.timer.stop(device, entered, stream).map_err(here)?;
         }
         Ok(())

@@ -35,7 +35,7 @@ fn load(backend: &Arc<dyn Backend>, format: Format, code: &str) -> Arc<dyn Progr
 }
 
 fn run(program: &Arc<dyn Program>, workgroups: u32) -> Result<Report> {
-    program.run(Dispatch {
+    program.run(&mut Dispatch {
         workgroups: [workgroups, 1, 1],
         bindings: vec![],
         immediates: &[],
@@ -43,6 +43,7 @@ fn run(program: &Arc<dyn Program>, workgroups: u32) -> Result<Report> {
         repeat: 1,
         cooperative: false,
         timed: false,
+        times: 1,
     })
 }
 

@@ -46,7 +46,7 @@ pub unsafe extern "C" fn vyre_dispatch(
         // SAFETY: the function's contract: what it points to lives during the call.
         let mut dispatch = unsafe { desc.parse(&ALONE, &backend) }?;
         dispatch.timed = report.is_some();
-        let done = program.run(dispatch)?;
+        let done = program.run(&mut dispatch)?;
         if let Some(mut report) = report {
             report.set(&vyre_dispatch_report::from(done));
         }
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn vyre_dispatch_batch(
             }
         };
         program
-            .run_batch(dispatches, &mut done)
+            .run_batch(&mut dispatches, &mut done)
             .map_err(|(index, error)| of_element("descs", index, error))?;
     })
 }
@@ -170,6 +170,8 @@ unsafe fn all_outputs(
     Ok(outputs)
 }
 
+/// Descriptions in a row that are the same become one dispatch, of so many times.
+///
 /// # Safety
 /// `descs` is null or points to `count` descriptions with their sizes, whose pointers are valid during `'a`.
 unsafe fn all_dispatches<'a>(
@@ -180,16 +182,24 @@ unsafe fn all_dispatches<'a>(
     if slice(descs, count as u64, &"descs", "count")?.is_none() {
         return Ok(Vec::new());
     }
-    let mut dispatches = room(count, "count")?;
+    let mut dispatches: Vec<Dispatch<'a>> = room(count, "count")?;
     let mut stride = 0;
+    let mut previous = None;
     for index in 0..count {
         let in_element = |error| of_element("descs", index, error);
         // SAFETY: the caller says that each has the first one's size.
         let (desc, size) =
             unsafe { sized::read(descs.byte_add(index * stride), "desc") }.map_err(in_element)?;
         same_stride(&mut stride, size, "descs", index)?;
-        // SAFETY: the caller's promise.
-        dispatches.push(unsafe { desc.parse(&IN_BATCH, backend) }.map_err(in_element)?);
+        match dispatches.last_mut() {
+            // What they point to is the same, too.
+            Some(same) if previous == Some(desc) => same.times += 1,
+            _ => {
+                // SAFETY: the caller's promise.
+                dispatches.push(unsafe { desc.parse(&IN_BATCH, backend) }.map_err(in_element)?);
+                previous = Some(desc);
+            }
+        }
     }
     Ok(dispatches)
 }

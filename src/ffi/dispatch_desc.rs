@@ -19,7 +19,7 @@ pub const VYRE_DISPATCH_COOPERATIVE: u64 = 1;
 pub const VYRE_TIMEOUT_UNBOUNDED: u64 = 0xFFFF_FFFF_FFFF_FFFF;
 
 /// What to run. Smallest struct_size: 40.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct vyre_dispatch_desc {
     /// sizeof(vyre_dispatch_desc).
@@ -135,6 +135,7 @@ impl vyre_dispatch_desc {
             repeat: self.repeat.max(1),
             cooperative: self.flags & VYRE_DISPATCH_COOPERATIVE != 0,
             timed: false,
+            times: 1,
         })
     }
 

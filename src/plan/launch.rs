@@ -152,6 +152,7 @@ mod tests {
             repeat: 1,
             cooperative,
             timed: false,
+            times: 1,
         };
         launch(reflection, info, &dispatch, u64::from(info.units))
     }

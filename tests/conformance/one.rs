@@ -118,7 +118,7 @@ fn dispatch(
         expected.push((place, buffer, recorded.after.get()));
     }
     program
-        .run(Dispatch {
+        .run(&mut Dispatch {
             workgroups: vector.workgroups,
             bindings,
             immediates: &[],
@@ -126,6 +126,7 @@ fn dispatch(
             repeat: 1,
             cooperative: false,
             timed: false,
+            times: 1,
         })
         .map_err(|error| format!("dispatch: {}", error.message()))?;
     for ((group, binding), buffer, after) in expected {

@@ -99,11 +99,12 @@ pub fn dispatch<'a>(workgroups: [u32; 3], buffers: &[Arc<dyn Buffer>]) -> Dispat
         repeat: 1,
         cooperative: false,
         timed: false,
+        times: 1,
     }
 }
 
-pub fn try_run(program: &Arc<dyn Program>, dispatch: Dispatch<'_>) -> Result<Report> {
-    program.run(dispatch)
+pub fn try_run(program: &Arc<dyn Program>, mut dispatch: Dispatch<'_>) -> Result<Report> {
+    program.run(&mut dispatch)
 }
 
 /// Loads, runs once, and returns what the buffers hold afterwards.
