@@ -17,6 +17,7 @@ JOBS ?= $(shell nproc)
 BUILD := build
 PREFIX := $(CURDIR)/$(BUILD)/prefix
 EXAMPLES := $(BUILD)/examples
+EXAMPLES_CPP := $(BUILD)/examples-cpp
 # A package of its own, because nothing depends on it.
 DOUBLE := tests/driver_double
 export CARGO
@@ -39,6 +40,8 @@ install:
 examples: install
 	cmake -S examples/c -B $(EXAMPLES) -DCMAKE_PREFIX_PATH="$(PREFIX)"
 	cmake --build $(EXAMPLES) --parallel $(JOBS)
+	cmake -S examples/cpp -B $(EXAMPLES_CPP) -DCMAKE_PREFIX_PATH="$(PREFIX)"
+	cmake --build $(EXAMPLES_CPP) --parallel $(JOBS)
 
 demo: examples
 	@scripts/demo.sh $(EXAMPLES) $(BUILD)/demo
@@ -80,7 +83,7 @@ test-readme: install
 	tests/readme.sh "$(PREFIX)" $(BUILD)/readme
 
 test-examples: examples
-	tests/examples.sh $(EXAMPLES) $(BUILD)/examples-test
+	tests/examples.sh $(EXAMPLES) $(EXAMPLES_CPP) $(BUILD)/examples-test
 
 # What benches/cuda measures, on the CPU against plain C.
 test-kernels: install

@@ -30,5 +30,14 @@ for header in "$folder"/vyre/*.h; do
     compile clang++ c++ "$standard" "$header"
   done
 done
-test "$checked" -ge 14
+for header in "$folder"/vyre/*.hpp; do
+  header=vyre/${header##*/}
+  for standard in c++17 c++20; do
+    for compiler in g++ clang++; do
+      compile "$compiler" c++ "$standard" "$header" -Wshadow
+      compile "$compiler" c++ "$standard" "$header" -Wshadow -fno-exceptions -fno-rtti
+    done
+  done
+done
+test "$checked" -ge 30
 echo "$checked compilations"

@@ -14,3 +14,9 @@ set_target_properties(vyre::vyre_static PROPERTIES
   INTERFACE_INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/include"
   INTERFACE_LINK_LIBRARIES "${VYRE_NATIVE_LIBS_LIST}")
 add_dependencies(vyre::vyre_static vyre_cargo)
+
+# For vyre/vyre.hpp.
+add_library(vyre::cxx INTERFACE IMPORTED GLOBAL)
+set_target_properties(vyre::cxx PROPERTIES
+  INTERFACE_COMPILE_FEATURES cxx_std_17
+  INTERFACE_LINK_LIBRARIES vyre::vyre)

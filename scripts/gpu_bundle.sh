@@ -33,7 +33,7 @@ cp -r "$prefix/include/vyre" "$out/stage/include/"
 cmake -S c_tests -B "$out/cmake" -DVYRE_INCLUDE_DIR="$prefix/include" -DVYRE_LIBRARY="$prefix/lib/libvyre.so" \
   -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON >/dev/null
 cmake --build "$out/cmake" --parallel >/dev/null
-for test in "$out"/cmake/*_c99; do
+for test in "$out"/cmake/*_c99 "$out/cmake/cxx"; do
   strip -o "$out/stage/c/$(basename "$test" _c99)" "$test"
 done
 rm -rf "$out/cmake"

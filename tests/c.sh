@@ -40,6 +40,6 @@ export -f under_valgrind
 
 echo "C tests under valgrind"
 built=$(find "$work" -maxdepth 1 -type d \( -name gcc -o -name clang \) | LC_ALL=C sort | tail -n 1)
-programs=("$built"/*_c99 "$built/two_units")
+programs=("$built"/*_c99 "$built/two_units" "$built/cxx")
 printf '%s\0' "${programs[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'under_valgrind "$1"' _
 echo "C tests: passed with $compilers compilers; ${#programs[@]} programs clean under valgrind"

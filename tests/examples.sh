@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # The examples do what they say, also with input that they should refuse.
 #
-#   tests/examples.sh EXAMPLES_BUILD WORK_DIRECTORY
+#   tests/examples.sh EXAMPLES_BUILD CPP_EXAMPLES_BUILD WORK_DIRECTORY
 set -euo pipefail
 
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
 examples=$(cd "$1" && pwd)
-mkdir -p "$2"
-work=$(cd "$2" && pwd)
+examples_cpp=$(cd "$2" && pwd)
+mkdir -p "$3"
+work=$(cd "$3" && pwd)
 rm -rf "${work:?}"/*
 cd "$work"
 checks=0
@@ -128,5 +129,50 @@ picture 33 65 0
 picture 129 257 1000
 refuses 2 "--steps wants a number" "$examples/heat" --steps -1
 refuses 1 "No such file" "$examples/heat" --columns 4 --rows 4 --steps 1 --output missing/heat.png
+
+# --- pagerank ------------------------------------------------------------------------------------
+# ranks EXPECTED ARGUMENT...: it succeeds, checks itself, and these are the first vertices.
+ranks() {
+  local expected="$1" found
+  shift
+  "$examples_cpp/pagerank" --quiet "$@" >out 2>err || fail "pagerank $*: $(cat err)"
+  grep -q '^check: all' out || fail "pagerank $*: it did not check itself"
+  found=$(awk '/^  [0-9.]+ +[0-9]+$/ { printf "%s%s", sep, $2; sep = " " }' out)
+  [ "$found" = "$expected" ] || fail "pagerank $*: vertices $found; expected $expected"
+  checks=$((checks + 1))
+}
+ranks "34 1 33" "$karate" --both-ways --top 3
+grep -q '0.100919  34' out || fail "pagerank: $(cat out)"
+ranks "34 1 33" "$karate" --both-ways --top 3 --threads 1
+graph '# none of 2 and 3 leads on\n1 2\r\n1\t3\n'
+ranks "2 3 1" graph.txt
+ranks "2 3 1" graph.txt --iterations 1
+grep -q '^1 iterations' out || fail "pagerank: $(cat out)"
+ranks "2 3 1" - --tolerance 0 --iterations 6 <graph.txt
+grep -q '^6 iterations' out || fail "pagerank --tolerance 0: $(cat out)"
+graph '7 7\n'
+ranks "7" graph.txt
+grep -q '1.000000  7' out || fail "pagerank: $(cat out)"
+graph '18446744073709551615 0\n'
+ranks "0" graph.txt --top 1
+ranks "0" star.txt --both-ways --top 1
+"$examples/kronecker" --scale 14 --seed 3 --output k14.txt
+"$examples_cpp/pagerank" --quiet k14.txt >out 2>err || fail "pagerank k14.txt: $(cat err)"
+graph '1 x\n'
+refuses 1 "graph.txt:1: expected the second vertex id, a number; found 'x'" "$examples_cpp/pagerank" graph.txt
+graph '1 2 3\n'
+refuses 1 "graph.txt:1: expected the end of the line" "$examples_cpp/pagerank" graph.txt
+graph '1,2\n'
+refuses 1 "graph.txt:1: ',' stands right behind" "$examples_cpp/pagerank" graph.txt
+graph '1 18446744073709551616\n'
+refuses 1 "does not fit 64 bits" "$examples_cpp/pagerank" graph.txt
+graph '# nothing\n'
+refuses 1 "it holds no edges" "$examples_cpp/pagerank" graph.txt
+refuses 1 "cannot be opened" "$examples_cpp/pagerank" missing.txt
+refuses 2 "name a file" "$examples_cpp/pagerank"
+refuses 2 "--damping wants a number from 0" "$examples_cpp/pagerank" "$karate" --damping 1.5
+refuses 2 "--iterations wants a number from 1 to 1000000" "$examples_cpp/pagerank" "$karate" --iterations 0
+refuses 2 "--top needs a value" "$examples_cpp/pagerank" "$karate" --top
+refuses 2 "there is no option --sauce" "$examples_cpp/pagerank" "$karate" --sauce
 
 echo "examples: $checks checks passed"

@@ -44,7 +44,7 @@ done
 
 # --- what is installed -------------------------------------------------------------------------
 quietly cmake --install "$build" --prefix "$prefix"
-for file in lib/libvyre.so lib/libvyre.so.0 "lib/libvyre.so.$version" lib/libvyre.a include/vyre/vyre.h \
+for file in lib/libvyre.so lib/libvyre.so.0 "lib/libvyre.so.$version" lib/libvyre.a include/vyre/vyre.h include/vyre/vyre.hpp \
   lib/cmake/vyre/vyreConfig.cmake lib/cmake/vyre/vyreConfigVersion.cmake lib/pkgconfig/vyre.pc \
   share/doc/vyre/README.md share/doc/vyre/CHANGELOG.md share/doc/vyre/LICENSE-MIT share/doc/vyre/LICENSE-APACHE; do
   [ -s "$prefix/$file" ] || fail "$file was not installed"
