@@ -118,7 +118,10 @@ bench: install
 	@scripts/setup.sh bench
 	cmake -S benches/c -B $(BUILD)/benches -DCMAKE_PREFIX_PATH="$(PREFIX)" -DCMAKE_C_COMPILER=gcc
 	cmake --build $(BUILD)/benches --parallel $(JOBS)
+	cmake -S benches/cxx -B $(BUILD)/benches-cxx -DCMAKE_PREFIX_PATH="$(PREFIX)"
+	cmake --build $(BUILD)/benches-cxx --parallel $(JOBS)
 	$(BUILD)/benches/bench
+	$(BUILD)/benches-cxx/overhead
 
 nightly:
 	VYRE_DIFF_SEEDS=2000 "$(CARGO)" test --locked --release --test differential --test differential_rich --test ranges

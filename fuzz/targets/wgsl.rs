@@ -120,7 +120,7 @@ fn run(backend: &Arc<dyn Backend>, program: &Arc<dyn Program>) {
         });
     }
     let immediates = vec![1; reflection.immediates_size as usize];
-    let outcome = program.run(Dispatch {
+    let outcome = program.run(&mut Dispatch {
         workgroups: [2, 1, 2],
         bindings,
         immediates: &immediates,
@@ -128,6 +128,7 @@ fn run(backend: &Arc<dyn Backend>, program: &Arc<dyn Program>) {
         repeat: 1,
         cooperative: false,
         timed: false,
+        times: 1,
     });
     if let Err(error) = &outcome {
         lawful(error);
@@ -155,7 +156,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    if seed % 4 != 0
+    if !seed.is_multiple_of(4)
         && let Some(text) = mutate::mutated(&data[..size], seed, max_size)
     {
         data[..text.len()].copy_from_slice(&text);

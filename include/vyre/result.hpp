@@ -44,7 +44,9 @@ struct source_position {
 class failure {
  public:
   /** Takes over what a failed call gave; `error` may be null. */
-  failure(vyre_status status, vyre_error *error) : status_(status), error_(error, vyre_error_free) {}
+  failure(vyre_status status, vyre_error *error) : status_(status) {
+    if (error != nullptr) error_.reset(error, vyre_error_free);
+  }
 
   /** One of VYRE_ERROR_*. */
   vyre_status status() const noexcept { return status_; }
@@ -121,24 +123,24 @@ class [[nodiscard]] result {
 template <>
 class [[nodiscard]] result<void> {
  public:
-  result() = default;
-  result(vyre::failure why) : failure_(std::move(why)) {}
+  result() noexcept : failure_(VYRE_OK, nullptr) {}
+  result(vyre::failure why) noexcept : failure_(std::move(why)) {}
 
-  explicit operator bool() const noexcept { return !failure_; }
+  explicit operator bool() const noexcept { return failure_.status() == VYRE_OK; }
   /** Only of a failed result. */
-  const vyre::failure &failure() const { return *failure_; }
+  const vyre::failure &failure() const noexcept { return failure_; }
   /** Of a failed result: throws vyre::error, or aborts without exceptions. */
   void value() const {
-    if (!failure_) return;
+    if (*this) return;
 #if VYRE_CXX_EXCEPTIONS
-    throw error(*failure_);
+    throw error(failure_);
 #else
     std::abort();
 #endif
   }
 
  private:
-  std::optional<vyre::failure> failure_;
+  vyre::failure failure_;  // or VYRE_OK
 };
 
 namespace detail {
@@ -151,6 +153,16 @@ result<void> call(Call &&function) {
   if (status == VYRE_OK) return {};
   return failure(status, why);
 }
+
+#if VYRE_CXX_EXCEPTIONS
+/** As call(), for callers that throw anyway: there is no result on the way. */
+template <class Call>
+void must(Call &&function) {
+  vyre_error *why = nullptr;
+  const vyre_status status = function(&why);
+  if (status != VYRE_OK) throw error(failure(status, why));
+}
+#endif
 
 /** As call(), and the value that the function filled. */
 template <class T, class Call>

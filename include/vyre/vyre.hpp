@@ -110,19 +110,23 @@ class mutable_bytes {
 
 /** Bytes that stay with the backend. Offsets and sizes are bytes. */
 class buffer : public detail::owner<vyre_buffer, vyre_buffer_release> {
+ private:
+  auto writing(bytes data, std::uint64_t offset) const {
+    return [=](vyre_error **why) { return vyre_buffer_write(get(), offset, data.data(), data.size(), why); };
+  }
+  auto reading(mutable_bytes out, std::uint64_t offset) const {
+    return [=](vyre_error **why) { return vyre_buffer_read(get(), offset, out.data(), out.size(), why); };
+  }
+
  public:
   buffer() = default;
   /** Takes over a C handle. */
   explicit buffer(vyre_buffer handle) noexcept : owner(handle) {}
 
   /** Copies `data` into the buffer. */
-  result<void> try_write(bytes data, std::uint64_t offset = 0) {
-    return detail::call([&](vyre_error **why) { return vyre_buffer_write(get(), offset, data.data(), data.size(), why); });
-  }
+  result<void> try_write(bytes data, std::uint64_t offset = 0) { return detail::call(writing(data, offset)); }
   /** Copies from the buffer until `out` is full. */
-  result<void> try_read_into(mutable_bytes out, std::uint64_t offset = 0) const {
-    return detail::call([&](vyre_error **why) { return vyre_buffer_read(get(), offset, out.data(), out.size(), why); });
-  }
+  result<void> try_read_into(mutable_bytes out, std::uint64_t offset = 0) const { return detail::call(reading(out, offset)); }
   /** `count` elements from `offset` on; without a count as many as there are to the end. */
   template <class T>
   result<std::vector<T>> try_read(std::optional<std::size_t> count = std::nullopt, std::uint64_t offset = 0) const {
@@ -161,8 +165,8 @@ class buffer : public detail::owner<vyre_buffer, vyre_buffer_release> {
   }
 
 #if VYRE_CXX_EXCEPTIONS
-  void write(bytes data, std::uint64_t offset = 0) { try_write(data, offset).value(); }
-  void read_into(mutable_bytes out, std::uint64_t offset = 0) const { try_read_into(out, offset).value(); }
+  void write(bytes data, std::uint64_t offset = 0) { detail::must(writing(data, offset)); }
+  void read_into(mutable_bytes out, std::uint64_t offset = 0) const { detail::must(reading(out, offset)); }
   template <class T>
   std::vector<T> read(std::optional<std::size_t> count = std::nullopt, std::uint64_t offset = 0) const {
     return try_read<T>(count, offset).value();
