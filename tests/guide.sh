@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The C in docs/guide.md compiles: its blocks, in their order, as one function in which the names that the
-# guide takes for granted are declared.
+# The C and the C++ in docs/guide.md compile: the blocks of each, in their order, as one function in which the names that
+# the guide takes for granted are declared.
 #
 #   tests/guide.sh WORK_DIRECTORY
 set -euo pipefail
@@ -45,3 +45,19 @@ for compiler in gcc clang; do
   }
 done
 echo "guide: its $blocks blocks of C compile"
+
+{
+  printf '#include <cstdio>\n#include <vyre/vyre.hpp>\n\nvoid guide(const char *source);\nvoid guide(const char *source) {\n'
+  awk '/^```cpp$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$source_dir/docs/guide.md"
+  printf '  (void)report;\n}\n'
+} >"$work/guide.cpp"
+blocks=$(grep -c '^```cpp$' "$source_dir/docs/guide.md")
+[ "$blocks" -ge 2 ] || { echo "FAILED: docs/guide.md has only $blocks blocks of C++" >&2; exit 1; }
+for compiler in g++ clang++; do
+  command -v "$compiler" >/dev/null || continue
+  "$compiler" -std=c++17 -Wall -Wextra -Werror -I "$source_dir/include" -fsyntax-only "$work/guide.cpp" || {
+    echo "FAILED: the C++ of docs/guide.md, by $compiler" >&2
+    exit 1
+  }
+done
+echo "guide: its $blocks blocks of C++ compile"
