@@ -112,10 +112,10 @@ class mutable_bytes {
 class buffer : public detail::owner<vyre_buffer, vyre_buffer_release> {
  private:
   auto writing(bytes data, std::uint64_t offset) const {
-    return [=](vyre_error **why) { return vyre_buffer_write(get(), offset, data.data(), data.size(), why); };
+    return [this, data, offset](vyre_error **why) { return vyre_buffer_write(get(), offset, data.data(), data.size(), why); };
   }
   auto reading(mutable_bytes out, std::uint64_t offset) const {
-    return [=](vyre_error **why) { return vyre_buffer_read(get(), offset, out.data(), out.size(), why); };
+    return [this, out, offset](vyre_error **why) { return vyre_buffer_read(get(), offset, out.data(), out.size(), why); };
   }
 
  public:
