@@ -103,10 +103,17 @@ static inline void check_failed(vyre_status status, vyre_status expected, const 
     ERR = NULL;                                                                               \
     check_status = (call);                                                                    \
     EQUAL(check_status, expected);                                                            \
+    FAILS_ONCE(expected, needle, call);                                                       \
+  } while (0)
+
+/* The same for a call that does part of its work before it fails: it is made once, with an error object. */
+#define FAILS_ONCE(expected, needle, call)                                                    \
+  do {                                                                                        \
+    vyre_status check_once;                                                                   \
     ERR = &check_error;                                                                       \
     check_error = (vyre_error *)(void *)&check_count; /* it must be overwritten */            \
-    check_status = (call);                                                                    \
-    check_failed(check_status, expected, needle, #call, __FILE__, __LINE__);                  \
+    check_once = (call);                                                                      \
+    check_failed(check_once, expected, needle, #call, __FILE__, __LINE__);                    \
   } while (0)
 
 /* The same for a call with an output handle, which must be null afterwards. */

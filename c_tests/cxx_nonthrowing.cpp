@@ -22,9 +22,9 @@ int without_exceptions(vyre_backend_kind kind) {
   auto buffer = on->try_upload({1u, 1u, 1u, 1u});
   if (!buffer) return __LINE__;
   const auto report = program->try_run(vyre::dispatch(1).bind(0, *buffer).repeat(2));
-  if (!report || report.value().workgroups != 1) return __LINE__;
+  if (!report || report->workgroups != 1) return __LINE__;
   const auto words = buffer->try_read<std::uint32_t>();
-  if (!words || words.value().size() != 4 || words.value()[3] != 7) return __LINE__;
+  if (!words || words->size() != 4 || (*words)[3] != 7) return __LINE__;
   if (!buffer->try_write({5u}, 4)) return __LINE__;
   const auto past = buffer->try_write({5u}, 16);
   if (past || past.failure().status() != VYRE_ERROR_OUT_OF_RANGE) return __LINE__;

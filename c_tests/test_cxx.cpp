@@ -13,6 +13,14 @@ static_assert(!std::is_copy_constructible<vyre::buffer>::value && std::is_nothro
               "owners are moved");
 static_assert(std::is_nothrow_copy_constructible<vyre::error>::value, "a thrown error is copied without throwing");
 
+// Memory that is lent may not be a temporary.
+template <class C, class = void>
+constexpr bool may_lend = false;
+template <class C>
+constexpr bool may_lend<C, decltype(void(std::declval<vyre::dispatch &>().lend_in(0, 0, std::declval<C>())))> = true;
+static_assert(may_lend<std::vector<int> &> && may_lend<const std::array<int, 2> &> && may_lend<vyre::bytes>, "it may be lent");
+static_assert(!may_lend<std::vector<int>> && !may_lend<std::initializer_list<int>>, "it may not");
+
 // A backend of its own over what the test is about.
 static vyre::backend acquire(void) {
   vyre::backend_options options;

@@ -38,7 +38,7 @@ const TAKEN_APART: &str = "@group(0) @binding(0) var<storage, read_write> o: arr
 fn constants_taken_apart_beside_an_override() {
     assert_eq!(run(TAKEN_APART, &[]).unwrap(), 116);
     assert_eq!(run(TAKEN_APART, &[("4", 1.0)]).unwrap(), 106);
-    // As the specification has it: the place is the user's.
+    // Errors keep their place in the user's text, and their words.
     let wrong = TAKEN_APART.replace("o[2]", "o[2].x");
     let error = run(&wrong, &[]).unwrap_err();
     assert!(error.message().contains("test.wgsl:7:"), "{error}");

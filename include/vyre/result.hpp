@@ -102,8 +102,10 @@ class [[nodiscard]] result {
   const T &value() const & { return check(), *value_; }
   T value() && { return check(), std::move(*value_); }
   T &operator*() & { return value(); }
+  const T &operator*() const & { return value(); }
   T operator*() && { return std::move(*this).value(); }
   T *operator->() { return &value(); }
+  const T *operator->() const { return &value(); }
 
  private:
   void check() const {

@@ -5,8 +5,8 @@
  * vyre for C++17: owners that release what they hold, typed copies, errors as exceptions or as values.
  *
  * Header-only, over vyre/vyre.h, whose conventions hold here too. Every call that can fail comes twice: try_x() returns a
- * vyre::result, and x() throws a vyre::error. Without exceptions (-fno-exceptions) there are only the former. Nothing here needs
- * run-time type information.
+ * vyre::result, and x() throws a vyre::error; both fail as the function of vyre/vyre.h does that they call. Without exceptions
+ * (-fno-exceptions) there are only the former. Nothing here needs run-time type information.
  *
  * Owners (backend, buffer, program, host_array) are moved, not copied. A default-constructed or moved-from one holds nothing;
  * calls on it fail with VYRE_ERROR_INVALID_HANDLE. Different threads may use one owner at once, as long as none moves it.
@@ -182,7 +182,8 @@ class buffer : public detail::owner<vyre_buffer, vyre_buffer_release> {
 
 /* ---- dispatches ---------------------------------------------------------------------------------- */
 
-/** What to run: built by calls in a row, and run as often as wanted. It refers to buffers and lent memory, and owns neither. */
+/** What to run: built by calls in a row, and run as often as wanted, by any thread while none changes it. It refers to buffers and
+ * lent memory, and owns neither: a buffer that is gone when it runs is VYRE_ERROR_INVALID_HANDLE. */
 class dispatch {
  public:
   /** So many workgroups; none given: as many as the backend runs at once. */
@@ -199,10 +200,15 @@ class dispatch {
   }
   /** A buffer at this binding of group 0. */
   dispatch &bind(std::uint32_t binding, const buffer &to) { return bind(0, binding, to); }
-  /** Memory of the caller's for a read-only or uniform binding; it must live until the dispatch has run. */
+  /** Memory of the caller's for a read-only or uniform binding; it must live until the dispatch has run for the last time. */
   dispatch &lend_in(std::uint32_t group, std::uint32_t binding, bytes in) {
     return put({group, binding, vyre_buffer{}, 0, in.size(), in.data(), nullptr});
   }
+  /** A temporary would be gone by then. */
+  template <class C, class = detail::if_contiguous<const C>, class = std::enable_if_t<!std::is_lvalue_reference_v<C>>>
+  dispatch &lend_in(std::uint32_t group, std::uint32_t binding, C &&temporary) = delete;
+  template <class T>
+  dispatch &lend_in(std::uint32_t group, std::uint32_t binding, std::initializer_list<T> temporary) = delete;
   /** Memory of the caller's for a read-write binding that starts as zeros. */
   dispatch &lend_out(std::uint32_t group, std::uint32_t binding, mutable_bytes out) {
     return put({group, binding, vyre_buffer{}, 0, out.size(), nullptr, out.data()});
@@ -219,7 +225,7 @@ class dispatch {
     immediates_.assign(first, first + sizeof value);
     return *this;
   }
-  /** All repeats together; zero: the backend's default. */
+  /** For all repeats together; zero: the backend's default; less: it has passed already. */
   dispatch &timeout(std::chrono::nanoseconds limit) noexcept {
     desc_.timeout_ns = limit.count() < 0 ? 1 : static_cast<std::uint64_t>(limit.count());
     return *this;

@@ -39,6 +39,7 @@ const MAPPED: u32 = 1 | 2;
 /// so it is boxed.
 pub struct Slot(Box<State>);
 
+/// Where a slot is, and what its last launch left there.
 pub struct State {
     /// Its place in the pool.
     number: usize,

@@ -51,10 +51,8 @@ pub fn launch(
             .with_fix("Pass at least 1 in each dimension, or {0, 0, 0} for as many as the backend runs at once."));
         }
     };
-    if (0..3).any(|axis| !fits(reflection, info, workgroups[axis], axis)) {
-        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-            check_axis(reflection, info, name, workgroups[axis], axis)?;
-        }
+    if let Some(axis) = (0..3).find(|&axis| !fits(reflection, info, workgroups[axis], axis)) {
+        return Err(too_large(reflection, info, workgroups[axis], axis));
     }
     let total = workgroups
         .iter()
@@ -103,29 +101,21 @@ fn fits(reflection: &Reflection, info: &BackendInfo, workgroups: u32, axis: usiz
     workgroups <= info.max_workgroups[axis] && invocations <= INVOCATIONS
 }
 
-/// Says why one does not fit.
+/// Why so many in that dimension do not fit.
 #[cold]
-fn check_axis(
-    reflection: &Reflection,
-    info: &BackendInfo,
-    name: &str,
-    workgroups: u32,
-    axis: usize,
-) -> Result<()> {
-    if fits(reflection, info, workgroups, axis) {
-        return Ok(());
-    }
+fn too_large(reflection: &Reflection, info: &BackendInfo, workgroups: u32, axis: usize) -> Error {
+    let name = ["x", "y", "z"][axis];
     let limit = info.max_workgroups[axis];
     if workgroups > limit {
-        return Err(too_far(format!(
+        return too_far(format!(
             "workgroups.{name} is {workgroups}; this backend runs at most {limit} in that dimension"
-        )));
+        ));
     }
     let size = reflection.workgroup_size[axis];
     let invocations = u64::from(workgroups) * u64::from(size);
-    Err(too_far(format!(
+    too_far(format!(
         "workgroups.{name} is {workgroups}, of {size} invocations each: {invocations} in all, but global_invocation_id.{name} ends at 4294967295"
-    )))
+    ))
 }
 
 fn too_far(message: String) -> Error {

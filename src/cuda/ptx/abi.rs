@@ -3,6 +3,8 @@
 //! The kernel has one parameter, a block of bytes that [`ParameterLayout`] describes, so that a launch
 //! fills one buffer however many bindings there are.
 
+use std::mem::offset_of;
+
 use crate::error::{Error, Result, Status};
 use crate::ir::Program;
 
@@ -169,21 +171,8 @@ pub struct ControlHead {
     pub releases: u32,
 }
 
-const _: () = {
-    let at = ControlParameters::starting(0);
-    assert!(std::mem::offset_of!(ControlHead, slot) == at.slot as usize);
-    assert!(std::mem::offset_of!(ControlHead, record) == at.record as usize);
-    assert!(std::mem::offset_of!(ControlHead, limit) == at.limit as usize);
-    assert!(std::mem::offset_of!(ControlHead, base) == at.base as usize);
-    assert!(std::mem::offset_of!(ControlHead, exit_base) == at.exit_base as usize);
-    assert!(std::mem::offset_of!(ControlHead, sequence) == at.sequence as usize);
-    assert!(std::mem::offset_of!(ControlHead, quiet) == at.quiet as usize);
-    assert!(std::mem::offset_of!(ControlHead, shape) == at.shape as usize);
-    assert!(std::mem::offset_of!(ControlHead, releases) == at.releases as usize);
-    assert!(size_of::<ControlHead>() == ControlParameters::HEAD as usize);
-    // A word's bytes go to the device as they are.
-    assert!(cfg!(target_endian = "little"));
-};
+// A word's bytes go to the device as they are.
+const _: () = assert!(cfg!(target_endian = "little"));
 
 impl ControlHead {
     pub fn bytes(&self) -> &[u8; ControlParameters::HEAD as usize] {
@@ -194,20 +183,25 @@ impl ControlHead {
 
 impl ControlParameters {
     /// Bytes of all but the arrivals.
-    const HEAD: u32 = 48;
+    const HEAD: u32 = size_of::<ControlHead>() as u32;
     pub const SIZE: u32 = Self::HEAD + 4 * GROUPS;
 
-    pub const fn starting(start: u32) -> ControlParameters {
+    pub fn starting(start: u32) -> ControlParameters {
+        macro_rules! place {
+            ($word:ident) => {
+                start + offset_of!(ControlHead, $word) as u32
+            };
+        }
         ControlParameters {
-            slot: start,
-            record: start + 8,
-            limit: start + 16,
-            base: start + 24,
-            exit_base: start + 28,
-            sequence: start + 32,
-            quiet: start + 36,
-            shape: start + 40,
-            releases: start + 44,
+            slot: place!(slot),
+            record: place!(record),
+            limit: place!(limit),
+            base: place!(base),
+            exit_base: place!(exit_base),
+            sequence: place!(sequence),
+            quiet: place!(quiet),
+            shape: place!(shape),
+            releases: place!(releases),
             arrivals: start + Self::HEAD,
         }
     }

@@ -6,11 +6,13 @@
 
 use std::fmt::Write;
 
-use naga::{Module, Override, Scalar, ScalarKind, TypeInner};
+use naga::{Module, TypeInner};
 
 use super::overrides::key;
 use super::tokens::{Token, tokens};
+use super::types;
 use crate::front::fold::{from_f16, to_f16};
+use crate::ir::Scalar;
 
 /// The text with a constant for each override, with everything else at its place; `None` if a
 /// declaration is not found as expected. `values` are by name, or by the digits of an `@id`.
@@ -36,17 +38,19 @@ pub fn in_place_of_overrides(
             .overrides
             .iter()
             .find(|(_, o)| o.name.as_deref() == Some(name))?;
-        let scalar = scalar(module, known)?;
+        let TypeInner::Scalar(scalar) = module.types[known.ty].inner else {
+            return None;
+        };
+        let scalar = types::scalar(scalar)?;
         let written = key(known).and_then(|key| values.iter().find(|(k, _)| *k == key));
         let value = match (written, initialiser) {
-            (Some(&(_, value)), _) => literal(value, scalar)?,
+            (Some(&(_, value)), _) => literal(value, scalar),
             (None, Some(initialiser)) => initialiser.trim().to_string(),
             // The entry point does not use it, or its lack of a value would have been the error.
-            (None, None) => literal(1.0, scalar)?,
+            (None, None) => literal(1.0, scalar),
         };
-        let ty = type_name(scalar)?;
         // The line break ends a comment in the initialiser.
-        let _ = write!(constants, "\nconst {name}: {ty} = {value}\n;");
+        let _ = write!(constants, "\nconst {name}: {scalar} = {value}\n;");
         for byte in &mut kept[first..=last] {
             if *byte != b'\n' {
                 *byte = b' ';
@@ -74,45 +78,23 @@ fn declarations<'t, 'a>(tokens: &'t [Token<'a>]) -> impl Iterator<Item = &'t [To
         .filter(|d| d.last().is_some_and(|t| t.text == ";"))
 }
 
-fn scalar(module: &Module, known: &Override) -> Option<Scalar> {
-    match module.types[known.ty].inner {
-        TypeInner::Scalar(scalar) => Some(scalar),
-        _ => None,
-    }
-}
-
-fn type_name(scalar: Scalar) -> Option<&'static str> {
-    Some(match (scalar.kind, scalar.width) {
-        (ScalarKind::Bool, _) => "bool",
-        (ScalarKind::Sint, 4) => "i32",
-        (ScalarKind::Uint, 4) => "u32",
-        (ScalarKind::Sint, 8) => "i64",
-        (ScalarKind::Uint, 8) => "u64",
-        (ScalarKind::Float, 2) => "f16",
-        (ScalarKind::Float, 4) => "f32",
-        (ScalarKind::Float, 8) => "f64",
-        _ => return None,
-    })
-}
-
 /// A value as WebGPU converts it to an override's type. `value` is known to fit.
-fn literal(value: f64, scalar: Scalar) -> Option<String> {
-    Some(match (scalar.kind, scalar.width) {
-        (ScalarKind::Bool, _) => (value != 0.0 && !value.is_nan()).to_string(),
+fn literal(value: f64, scalar: Scalar) -> String {
+    match scalar {
+        Scalar::Bool => (value != 0.0 && !value.is_nan()).to_string(),
         // Abstract: the least value has no literal of its type.
-        (ScalarKind::Sint, 4) => (value as i32).to_string(),
-        (ScalarKind::Uint, 4) => (value as u32).to_string(),
-        (ScalarKind::Sint, 8) => match value as i64 {
+        Scalar::I32 => (value as i32).to_string(),
+        Scalar::U32 => (value as u32).to_string(),
+        Scalar::I64 => match value as i64 {
             i64::MIN => format!("({} - 1)", i64::MIN + 1),
             value => value.to_string(),
         },
-        (ScalarKind::Uint, 8) => format!("{}lu", value as u64),
+        Scalar::U64 => format!("{}lu", value as u64),
         // Rounded here: naga rounds digits to f32 first.
-        (ScalarKind::Float, 2) => format!("{:?}h", from_f16(to_f16(value))),
-        (ScalarKind::Float, 4) => format!("{:?}f", value as f32),
-        (ScalarKind::Float, 8) => format!("{value:?}lf"),
-        _ => return None,
-    })
+        Scalar::F16 => format!("{:?}h", from_f16(to_f16(value))),
+        Scalar::F32 => format!("{:?}f", value as f32),
+        Scalar::F64 => format!("{value:?}lf"),
+    }
 }
 
 #[cfg(test)]
@@ -129,15 +111,22 @@ mod tests {
     #[test]
     fn everything_else_stays_in_place() {
         let text = "@id(3) override /* é */ a = 5 // b\n;fn f() -> i32 { return a; }\noverride b: bool;\noverride c: f32 = f32(a);";
+        let blank = |declaration: &str| " ".repeat(declaration.len());
         assert_eq!(
             replaced(text, &[("b", 0.5)]),
-            format!(
-                "{}\n;fn f() -> i32 {{ return a; }}\n{}\n{}\nconst a: i32 = 5 // b\n;\nconst b: bool = true\n;\nconst c: f32 = f32(a)\n;",
-                " ".repeat("@id(3) override /* é */ a = 5 // b".len()),
-                " ".repeat("override b: bool;".len()),
-                " ".repeat("override c: f32 = f32(a);".len()),
-            )
-            .replacen("\n;fn", "\n fn", 1)
+            [
+                &blank("@id(3) override /* é */ a = 5 // b"),
+                " fn f() -> i32 { return a; }",
+                &blank("override b: bool;"),
+                &blank("override c: f32 = f32(a);"),
+                "const a: i32 = 5 // b",
+                ";",
+                "const b: bool = true",
+                ";",
+                "const c: f32 = f32(a)",
+                ";",
+            ]
+            .join("\n")
         );
         assert!(replaced(text, &[("3", -7.9)]).contains("const a: i32 = -7\n;"));
     }
